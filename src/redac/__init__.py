@@ -1,0 +1,1 @@
+"""Sparse principal components that a person can read."""
