@@ -1,0 +1,7 @@
+"""Data files in, result files out: a path becomes a matrix with names, or one clear error line."""
+
+from redac.files.reading import read_table
+from redac.files.table import DataFileError, Table
+from redac.files.writing import output_folder, write_atomically
+
+__all__ = ["DataFileError", "Table", "output_folder", "read_table", "write_atomically"]

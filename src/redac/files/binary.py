@@ -1,0 +1,209 @@
+"""Parquet, NumPy and Matrix Market files."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from redac.files.table import (
+    DataFileError,
+    Matrix,
+    Source,
+    Table,
+    decoding,
+    refuse_non_finite,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PREFERRED_ARRAYS = ("X", "data")
+
+
+def read_parquet(path: str) -> Table:
+    """Read a Parquet file; a pandas index other than 0, 1, 2, ... gives the sample names."""
+    import pandas as pd
+
+    from redac.files.frames import table_from_frame
+
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise DataFileError(
+            f"{path}: reading Parquet needs pyarrow; install it with: pip install 'redac[parquet]'"
+        ) from error
+    with open(path, "rb") as stream, decoding(path, "a Parquet file"):
+        frame = pd.read_parquet(stream, engine="pyarrow")
+    names = [str(name) for name in frame.columns]
+    return table_from_frame(frame, Source(path, names), sample_names=_row_labels(frame))
+
+
+def _row_labels(frame: pd.DataFrame) -> list[str] | None:
+    import pandas as pd
+
+    if isinstance(frame.index, pd.RangeIndex):
+        return None
+    if isinstance(frame.index, pd.MultiIndex):
+        return [" ".join(map(str, labels)) for labels in frame.index]
+    return [str(label) for label in frame.index]
+
+
+def read_npy(path: str) -> Table:
+    """Map a two-dimensional numeric array into memory."""
+    with open(path, "rb") as stream, decoding(path, "a NumPy .npy file"):
+        header = _array_header(stream)
+    _require_matrix(header, path)
+    with decoding(path, "a NumPy .npy file"):
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+    return _numeric_table(values, path)
+
+
+def read_npz(path: str) -> Table:
+    """Read a sparse matrix saved by scipy, or the matrix in an archive of NumPy arrays."""
+    with decoding(path, "a NumPy .npz archive"):
+        headers = _archive_headers(path)
+    if {"format", "shape"} <= headers.keys():
+        return _read_sparse(path)
+    chosen = _matrix_in_archive(headers, path)
+    _require_matrix(headers[chosen], path)
+    with decoding(path, "a NumPy .npz archive"), np.load(path, allow_pickle=False) as archive:
+        values = archive[chosen]
+        names = [
+            _names_from_archive(archive, key, length, path)
+            for key, length in zip(("sample_names", "feature_names"), values.shape, strict=True)
+        ]
+    return _numeric_table(values, path, sample_names=names[0], feature_names=names[1])
+
+
+def read_mtx(path: str) -> Table:
+    """Read a Matrix Market file, sparse or dense."""
+    from scipy.io import mmread
+
+    with decoding(path, "a Matrix Market file"):
+        if path.lower().endswith(".gz"):
+            with gzip.open(path, "rb") as stream:
+                values = mmread(stream)
+        else:
+            values = mmread(path)
+    return _numeric_table(values, path)
+
+
+class _Header(NamedTuple):
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def is_matrix(self) -> bool:
+        return len(self.shape) == 2 and self.dtype.kind in "biuf"
+
+    def __str__(self) -> str:
+        dimensions = " × ".join(map(str, self.shape)) or "scalar"
+        return f"{dimensions} {'object' if self.dtype.hasobject else self.dtype.name}"
+
+
+def _array_header(stream: Any) -> _Header:
+    """Read shape and type of a stored array, not its content."""
+    version = np.lib.format.read_magic(stream)
+    if version == (1, 0):
+        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    elif version == (2, 0):
+        shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
+    else:
+        # Later versions only serve records whose field names are not ASCII.
+        return _Header((), np.dtype(np.void))
+    return _Header(shape, dtype)
+
+
+def _archive_headers(path: str) -> dict[str, _Header]:
+    headers = {}
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.namelist():
+            if member.endswith(".npy"):
+                with archive.open(member) as stream:
+                    headers[member.removesuffix(".npy")] = _array_header(stream)
+    return headers
+
+
+def _require_matrix(header: _Header, path: str) -> None:
+    if not header.is_matrix:
+        raise DataFileError(
+            f"{path}: a two-dimensional array of real numbers is needed, not {header}"
+        )
+    if 0 in header.shape:
+        raise DataFileError(f"{path}: the array has no values, its shape is {header.shape}")
+
+
+def _matrix_in_archive(headers: dict[str, _Header], path: str) -> str:
+    matrices = [name for name, header in headers.items() if header.is_matrix]
+    for name in _PREFERRED_ARRAYS:
+        if name in matrices:
+            return name
+    if len(matrices) == 1:
+        return matrices[0]
+    found = ", ".join(f"{name} ({header})" for name, header in headers.items()) or "no arrays"
+    raise DataFileError(
+        f"{path}: cannot tell which array is the data; name a two-dimensional one X; found {found}"
+    )
+
+
+def _names_from_archive(archive: Any, key: str, length: int, path: str) -> list[str] | None:
+    if key not in archive.files:
+        return None
+    try:
+        names = archive[key]
+    except ValueError as error:
+        raise DataFileError(
+            f"{path}: {key} holds Python objects; save it as an array of strings"
+        ) from error
+    if names.shape != (length,):
+        raise DataFileError(f"{path}: {key} has shape {names.shape}, {length} names are needed")
+    if names.dtype.kind == "S":
+        names = np.char.decode(names, "utf-8")
+    return [str(name) for name in names]
+
+
+def _read_sparse(path: str) -> Table:
+    from scipy.sparse import load_npz
+
+    with decoding(path, "a sparse matrix saved by scipy"):
+        values = load_npz(path)
+        # The stored index arrays reach compiled code unchecked; damaged ones would crash it.
+        if values.format in ("csr", "csc", "bsr"):
+            values.check_format(full_check=True)
+    return _numeric_table(values, path)
+
+
+def _numeric_table(
+    values: Any,
+    path: str,
+    sample_names: list[str] | None = None,
+    feature_names: list[str] | None = None,
+) -> Table:
+    """Build a table from a decoded matrix after checking shape, type and values."""
+    _require_matrix(_Header(values.shape, values.dtype), path)
+    matrix = _plain(values)
+    refuse_non_finite(matrix, Source(path, feature_names))
+    return Table(matrix, feature_names, sample_names)
+
+
+def _plain(values: Any) -> Matrix:
+    """Return an array or CSR/CSC array of a type that numerical libraries accept."""
+    from scipy.sparse import csc_array, csr_array, issparse
+
+    if issparse(values):
+        values = csc_array(values) if values.format == "csc" else csr_array(values)
+    wanted = _plain_dtype(values.dtype)
+    if wanted == values.dtype and values.dtype.isnative:
+        return values  # type: ignore[no-any-return]
+    return values.astype(wanted)  # type: ignore[no-any-return]
+
+
+def _plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype.kind == "b":
+        return np.dtype(np.uint8)
+    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        return np.dtype(np.float32 if dtype.itemsize == 2 else np.float64)
+    return dtype.newbyteorder("=")

@@ -1,0 +1,284 @@
+"""Work out from the first lines how a text table is laid out."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO
+
+from redac.files.table import DataFileError, counted
+
+BLANK = " "
+# The more a character means as a delimiter when it appears equally often in every line, the
+# earlier it comes: commas also serve as decimal marks, and blanks separate words.
+_DELIMITERS = ("\t", ";", ",", BLANK)
+
+MISSING = frozenset(
+    "|NA|N/A|n/a|NaN|nan|-NaN|-nan|null|NULL|None|<NA>|#N/A|#NA|#N/A N/A|1.#QNAN|1.#IND|-1.#IND"
+    "|-1.#QNAN".split("|")
+)
+
+_HEAD_LINES = 100
+_HEAD_CHARACTERS = 4_000_000
+_FEWEST_HEAD_LINES = 5
+
+_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity)|true|false", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE)
+_BLANK_SEPARATED = re.compile(r'"((?:[^"]|"")*)"|(\S+)')
+
+Record = tuple[int, list[str]]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text table is laid out.
+
+    Attributes
+    ----------
+    encoding, delimiter, decimal : str
+        How characters, cells and numbers are written.
+    width : int
+        Cells per row.
+    names : list of str or None
+        One distinct name per column, from the header if there is one.
+    index_is_certain : bool
+        Whether the first column can only be row names, as its header cell is empty or absent.
+    starts_with_text : bool
+        Whether the first column holds text in the first rows.
+    """
+
+    encoding: str
+    delimiter: str
+    decimal: str
+    width: int
+    names: list[str] | None
+    index_is_certain: bool
+    starts_with_text: bool
+
+
+def open_bytes(path: str) -> IO[bytes]:
+    """Open a plain or gzipped file."""
+    if path.lower().endswith(".gz"):
+        return gzip.open(path, "rb")
+    return open(path, "rb")
+
+
+def likely_encoding(path: str) -> str:
+    """Return the encoding the byte order mark tells of, or UTF-8."""
+    with open_bytes(path) as stream:
+        start = stream.read(4096)
+    if start.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\0" in start:
+        raise DataFileError(f"{path}: holds binary data, not a text table")
+    return "utf-8"
+
+
+def records(lines: Iterable[str], delimiter: str) -> Iterator[Record]:
+    """Split lines into cells, skipping empty lines.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The lines of the file, with their ends.
+    delimiter : str
+        What separates the cells; a blank stands for any run of white space.
+
+    Yields
+    ------
+    int, list of str
+        Number of the line where the record starts, counted from 1, and its cells.
+    """
+    if delimiter == BLANK:
+        for number, line in enumerate(lines, start=1):
+            cells = [
+                match[2] if match[1] is None else match[1].replace('""', '"')
+                for match in _BLANK_SEPARATED.finditer(line)
+            ]
+            if cells:
+                yield number, cells
+        return
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    end_of_previous = 0
+    for cells in reader:
+        if cells and (len(cells) > 1 or cells[0].strip()):
+            yield end_of_previous + 1, cells
+        end_of_previous = reader.line_num
+
+
+def all_records(path: str, layout: Layout) -> Iterator[Record]:
+    """Read the whole file again, record by record, to find the place of an error."""
+    with (
+        open_bytes(path) as stream,
+        io.TextIOWrapper(stream, encoding=layout.encoding, newline="") as lines,
+    ):
+        yield from records(lines, layout.delimiter)
+
+
+def sniff(path: str, encoding: str) -> Layout:
+    """Read the first lines of a file and work out its layout.
+
+    Parameters
+    ----------
+    path : str
+        A plain or gzipped text file.
+    encoding : str
+        How its characters are written.
+
+    Returns
+    -------
+    Layout
+        The layout of the whole file, if it goes on as it begins.
+    """
+    lines, is_whole = _first_lines(path, encoding)
+    delimiter, head = _split(lines, is_whole)
+    if not head:
+        raise DataFileError(f"{path}: the file is empty")
+    first_row_is_shorter = _is_header_without_index(head)
+    width = len(head[0][1]) + 1 if first_row_is_shorter else _usual_width(head)
+    for line, cells in head[first_row_is_shorter:]:
+        refuse_wrong_width(path, line, len(cells), width)
+    rows = [[cell.strip() for cell in cells] for _, cells in head]
+    decimal = "," if delimiter != "," and _uses_decimal_comma(rows) else "."
+    names: list[str] | None = None
+    index_is_certain = first_row_is_shorter
+    if first_row_is_shorter or _has_header(rows, decimal):
+        header, *rows = rows
+        if first_row_is_shorter:
+            header = _completed(header, rows)
+        index_is_certain = header[0] in ("", "Unnamed: 0")
+        names = _distinct(header)
+    if not rows:
+        raise DataFileError(f"{path}: a header, but no rows below it")
+    first_column = [row[0] for row in rows if row[0] not in MISSING]
+    starts_with_text = bool(first_column) and not any(_is_number(c, decimal) for c in first_column)
+    return Layout(encoding, delimiter, decimal, width, names, index_is_certain, starts_with_text)
+
+
+def refuse_wrong_width(path: str, line: int, found: int, expected: int) -> None:
+    """Raise unless a row has as many cells as the others."""
+    if found != expected:
+        raise DataFileError(
+            f"{path}: row {line} has {counted(found, 'cell')} where {expected} are expected"
+        )
+
+
+def _first_lines(path: str, encoding: str) -> tuple[list[str], bool]:
+    lines: list[str] = []
+    characters = 0
+    with (
+        open_bytes(path) as stream,
+        io.TextIOWrapper(stream, encoding=encoding, newline="") as text,
+    ):
+        for line in text:
+            enough = characters > _HEAD_CHARACTERS and len(lines) >= _FEWEST_HEAD_LINES
+            if enough or len(lines) == _HEAD_LINES:
+                return lines, False
+            lines.append(line)
+            characters += len(line)
+    return lines, True
+
+
+def _split(lines: list[str], is_whole: bool) -> tuple[str, list[Record]]:
+    """Return the delimiter under which the lines look most like a table, and their cells."""
+    # Where no delimiter occurs there is a single column, which any delimiter reads alike.
+    best_score, best_delimiter, best = (0.0, 0.0), ",", list(records(lines, ","))
+    for delimiter in _DELIMITERS:
+        try:
+            head = list(records(lines, delimiter))
+        # A wrong delimiter can leave a cell beyond the limit of the csv module.
+        except csv.Error:
+            continue
+        # The last record may be cut off in the middle of a quoted cell.
+        if not is_whole and len(head) > 2:
+            head.pop()
+        score = _regularity(head)
+        if score > best_score:
+            best_score, best_delimiter, best = score, delimiter, head
+    return best_delimiter, best
+
+
+def _regularity(head: list[Record]) -> tuple[float, float]:
+    """Return which part of the rows agrees on a width, with and without a shorter header."""
+    if not head:
+        return 0.0, 0.0
+    widths = [len(cells) for _, cells in head]
+    usual = Counter(widths[1:] or widths).most_common(1)[0][0]
+    if usual == 1:
+        return 0.0, 0.0
+    agreeing = widths.count(usual)
+    shorter_header = widths[0] == usual - 1
+    return (agreeing + shorter_header) / len(widths), agreeing / len(widths)
+
+
+def _usual_width(head: list[Record]) -> int:
+    # On a tie the row that comes first decides, as Counter keeps the order of arrival.
+    return Counter(len(cells) for _, cells in head).most_common(1)[0][0]
+
+
+def _is_header_without_index(head: list[Record]) -> bool:
+    """Tell whether the first row lacks one cell because it names no column of row names."""
+    (_, first), *others = head
+    if not others or _usual_width(others) != len(first) + 1:
+        return False
+    names_columns = not all(_is_number(cell.strip()) for cell in first)
+    return names_columns or not any(_is_number(cells[0].strip()) for _, cells in others)
+
+
+def _completed(header: list[str], rows: list[list[str]]) -> list[str]:
+    """Add the absent name: in front, or behind where all rows end in a stray delimiter."""
+    if all(row[-1] == "" for row in rows):
+        return [*header, ""]
+    return ["", *header]
+
+
+def _has_header(rows: list[list[str]], decimal: str) -> bool:
+    """Tell whether the first row names the columns instead of holding values."""
+    first, *others = rows
+    if not others:
+        return not any(_is_number(cell, decimal) or cell in MISSING for cell in first)
+    for position, name in enumerate(first):
+        if name in MISSING or _is_number(name, decimal):
+            continue
+        below = [row[position] for row in others if row[position] not in MISSING]
+        if 2 * sum(_is_number(cell, decimal) for cell in below) > len(below):
+            return True
+    # A data frame without column names, written with its index: ",0,1,2" above "0,1.5,2.5,3.5".
+    positions = [str(position) for position in range(len(first) - 1)]
+    return first[0] == "" and len(first) > 1 and first[1:] == positions
+
+
+def _is_number(cell: str, decimal: str = ".") -> bool:
+    if decimal == ",":
+        cell = cell.replace(",", ".")
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def _uses_decimal_comma(rows: list[list[str]]) -> bool:
+    commas = any(_DECIMAL_COMMA.fullmatch(cell) for row in rows for cell in row)
+    return commas and not any(_DECIMAL_POINT.fullmatch(cell) for row in rows for cell in row)
+
+
+def _distinct(header: list[str]) -> list[str]:
+    """Return the names with ``.1``, ``.2``, ... behind repeated ones."""
+    names: list[str] = []
+    taken = set(header)
+    seen: set[str] = set()
+    repeats: Counter[str] = Counter()
+    for position, given in enumerate(header, start=1):
+        name = base = given or f"column {position}"
+        while name in seen or (name != base and name in taken):
+            repeats[base] += 1
+            name = f"{base}.{repeats[base]}"
+        seen.add(name)
+        names.append(name)
+    return names

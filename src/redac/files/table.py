@@ -1,0 +1,168 @@
+"""What reading a data file yields, and the one kind of error it raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import sparray
+
+Matrix: TypeAlias = "NDArray[Any] | sparray"
+
+_LONGEST_QUOTE = 40
+_CELLS_PER_BLOCK = 4_000_000
+
+
+class DataFileError(ValueError):
+    """A file cannot be used; the message is one line that says what is wrong and where."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.splitlines()))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A numeric matrix and what its file says about rows and columns.
+
+    Attributes
+    ----------
+    values : ndarray or sparse array of shape (n_samples, n_features)
+        The numbers, all finite. A ``.npy`` file stays memory-mapped.
+    feature_names : list of str or None
+        One name per column, or None where the file has none.
+    sample_names : list of str or None
+        One name per row, or None where the file has none.
+    ignored : dict
+        Column name to the reason why the column was left out.
+    """
+
+    values: Matrix
+    feature_names: list[str] | None = None
+    sample_names: list[str] | None = None
+    ignored: dict[str, str] = field(default_factory=dict)
+
+
+def _from_one(row: int) -> int:
+    return row + 1
+
+
+@dataclass(frozen=True)
+class Source:
+    """Names places in a data file for error messages.
+
+    Attributes
+    ----------
+    path : str
+        The file as the user wrote it.
+    names : list of str or None
+        Column names, where the file has them.
+    row_number : callable
+        Turns the position of a data row into the number the user knows it by.
+    remark : str
+        Says how rows and columns are counted where that is not obvious.
+    """
+
+    path: str
+    names: list[str] | None = None
+    row_number: Callable[[int], int] = _from_one
+    remark: str = " (counting from 1)"
+
+    def column(self, position: int) -> str:
+        """Return how to call a column: its quoted name, or its number from 1."""
+        if self.names is None:
+            return f"column {position + 1}"
+        return f"column {quoted(self.names[position])}"
+
+    def cell(self, row: int, position: int) -> str:
+        """Return the beginning of an error line about one cell."""
+        return f"{self.path}: row {self.row_number(row)}, {self.column(position)}{self.remark}"
+
+
+def quoted(cell: object) -> str:
+    """Return a cell as it may appear in a one-line message."""
+    text = str(cell)
+    if len(text) > _LONGEST_QUOTE:
+        text = text[: _LONGEST_QUOTE - 1] + "…"
+    return repr(text)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return ``1 row``, ``2 rows``, ..."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+@contextmanager
+def decoding(path: str, kind: str) -> Iterator[None]:
+    """Turn whatever a decoder raises on a damaged file into a DataFileError."""
+    try:
+        yield
+    except (DataFileError, OSError) as error:
+        if isinstance(error, DataFileError) or error.strerror:
+            raise
+        raise DataFileError(_undecodable(path, kind, error)) from error
+    except MemoryError as error:
+        raise DataFileError(f"{path}: does not fit into memory") from error
+    # Decoders fed with damaged bytes raise nearly anything, from KeyError to zlib.error.
+    except Exception as error:
+        raise DataFileError(_undecodable(path, kind, error)) from error
+
+
+def _undecodable(path: str, kind: str, error: Exception) -> str:
+    detail = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return f"{path}: damaged, or not {kind} ({detail.rstrip('.')})"
+
+
+def refuse_non_finite(values: Matrix, source: Source, positions: list[int] | None = None) -> None:
+    """Raise if a value is missing or infinite, naming the first such cell.
+
+    Parameters
+    ----------
+    values : ndarray or sparse array of shape (n_samples, n_features)
+        Real numbers.
+    source : Source
+        Where they come from.
+    positions : list of int, optional
+        The column of the file behind each column of ``values``, where they differ.
+    """
+    if not np.issubdtype(values.dtype, np.floating):
+        return
+    for is_bad, what, fix in (
+        (np.isnan, "missing value", "fill in the missing values or drop their rows"),
+        (np.isinf, "infinite value", "replace the infinite values or drop their rows"),
+    ):
+        count, first = _count_and_first(values, is_bad)
+        if first is not None:
+            row, column = first
+            column = column if positions is None else positions[column]
+            raise DataFileError(f"{source.cell(row, column)}: {what} ({count} in all); {fix}")
+
+
+def _count_and_first(
+    values: Matrix, is_bad: Callable[[Any], NDArray[np.bool_]]
+) -> tuple[int, tuple[int, int] | None]:
+    """Count the bad cells and find the first of them in reading order."""
+    if not isinstance(values, np.ndarray):
+        bad = is_bad(values.data)
+        if not bad.any():
+            return 0, None
+        entries = values.tocoo()
+        chosen = is_bad(entries.data)
+        cells = zip(entries.row[chosen].tolist(), entries.col[chosen].tolist(), strict=True)
+        return int(chosen.sum()), min(cells)
+    count, first = 0, None
+    # Blocks keep the mask small beside a memory-mapped file larger than memory.
+    step = max(1, _CELLS_PER_BLOCK // values.shape[1])
+    for start in range(0, values.shape[0], step):
+        mask = is_bad(values[start : start + step])
+        found = int(np.count_nonzero(mask))
+        if found and first is None:
+            row = int(mask.any(axis=1).argmax())
+            first = (start + row, int(mask[row].argmax()))
+        count += found
+    return count, first

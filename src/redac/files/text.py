@@ -1,0 +1,119 @@
+"""Comma-, tab-, semicolon- or blank-separated text tables."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+from redac.files.sniffing import (
+    BLANK,
+    MISSING,
+    Layout,
+    all_records,
+    likely_encoding,
+    open_bytes,
+    refuse_wrong_width,
+    sniff,
+)
+from redac.files.table import DataFileError, Source, Table, decoding
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def read_text(path: str) -> Table:
+    """Read a text table, with or without header and row names, plain or gzipped."""
+    with decoding(path, "a text table"):
+        encoding = likely_encoding(path)
+        try:
+            return _read_encoded(path, encoding)
+        except UnicodeDecodeError:
+            if encoding != "utf-8":
+                raise
+        return _read_encoded(path, "latin-1")
+
+
+def _read_encoded(path: str, encoding: str) -> Table:
+    from redac.files.frames import table_from_frame
+
+    layout = sniff(path, encoding)
+    frame = _parse(path, layout)
+    last = frame.iloc[:, -1].isna()
+    # pandas fills short rows up with missing values; a column that is empty in all rows does
+    # not hint at that.
+    if last.any() and not last.all():
+        _refuse_ragged(path, layout)
+
+    def line_of(row: int) -> int:
+        return _line_of_row(path, layout, row)
+
+    return table_from_frame(
+        frame,
+        Source(path, layout.names, line_of, remark=""),
+        decimal=layout.decimal,
+        index_is_certain=layout.index_is_certain,
+    )
+
+
+def _parse(path: str, layout: Layout) -> pd.DataFrame:
+    """Let pandas read the file, with columns numbered from 0."""
+    import pandas as pd
+
+    columns = range(layout.width)
+    options: dict[str, Any] = {"na_values": sorted(MISSING)}
+    if layout.index_is_certain or layout.starts_with_text:
+        # Row names stay as written: 007 is not 7, and NA may be the name of a gene.
+        options = {
+            "na_values": dict.fromkeys(columns[1:], sorted(MISSING)),
+            "dtype": {0: str},
+        }
+    if _needs_exact_floats(pd.__version__):
+        options["float_precision"] = "round_trip"
+    try:
+        # An open stream, not a path: pandas 3.1 cuts large plain files at any line break.
+        with open_bytes(path) as stream:
+            return pd.read_csv(
+                stream,
+                sep=r"\s+" if layout.delimiter == BLANK else layout.delimiter,
+                header=None if layout.names is None else 0,
+                names=columns,
+                index_col=False,
+                decimal=layout.decimal,
+                skipinitialspace=True,
+                keep_default_na=False,
+                low_memory=False,
+                encoding=layout.encoding,
+                **options,
+            )
+    except pd.errors.ParserError as error:
+        _refuse_ragged(path, layout, unclosed_quote="EOF inside string" in str(error))
+        raise
+
+
+def _needs_exact_floats(pandas_version: str) -> bool:
+    """Tell whether pandas rounds unless asked not to; from 3.1 on it never does."""
+    major, minor = pandas_version.split(".")[:2]
+    return (int(major), int(minor)) < (3, 1)
+
+
+def _refuse_ragged(path: str, layout: Layout, *, unclosed_quote: bool = False) -> None:
+    """Read the file again and raise for the first row with too many or too few cells."""
+    header_lines = 0 if layout.names is None else 1
+    line = 1
+    try:
+        for position, (line, cells) in enumerate(all_records(path, layout)):
+            if position >= header_lines and not unclosed_quote:
+                refuse_wrong_width(path, line, len(cells), layout.width)
+    except csv.Error as error:
+        raise DataFileError(f"{path}: cannot split what follows row {line} ({error})") from error
+    if unclosed_quote:
+        raise DataFileError(f"{path}: row {line}: a quotation mark opens and never closes")
+
+
+def _line_of_row(path: str, layout: Layout, row: int) -> int:
+    """Return the line of the file, counted from 1, where a data row starts."""
+    wanted = row if layout.names is None else row + 1
+    for position, (line, _) in enumerate(all_records(path, layout)):
+        if position == wanted:
+            return line
+    return wanted + 1

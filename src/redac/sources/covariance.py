@@ -1,0 +1,73 @@
+"""A covariance or correlation matrix given by the user: what is accepted, and what is an error."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from redac.sources.base import Array
+
+# How far from symmetric, and how far below zero (against the largest eigenvalue), rounding may have left a matrix. Published
+# correlation tables with three decimals stay within the second.
+_ASYMMETRY = 1e-6
+_INDEFINITENESS = 1e-3
+
+
+def checked_covariance(S: Any) -> tuple[Array, float]:
+    """S as a symmetric float64 array in a safe numerical range, and the unit that was divided out."""
+    matrix = np.asarray(S)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        raise ValueError(
+            f"A covariance matrix is square; this one has shape {matrix.shape}. "
+            "Pass data to fit() and a covariance matrix to fit_covariance()."
+        )
+    try:
+        matrix = matrix.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The covariance matrix is not numeric: {error}.") from None
+    _require_finite(matrix)
+    unit = _unit(float(np.abs(matrix).max()))
+    matrix /= unit
+    _require_symmetric(matrix)
+    matrix = (matrix + matrix.T) / 2
+    _require_semidefinite(matrix)
+    return matrix, unit
+
+
+def _unit(peak: float) -> float:
+    """A power of two near the largest entry, or one where float64 needs no help."""
+    return 1.0 if peak == 0 or 1e-100 < peak < 1e100 else 2.0 ** min(math.frexp(peak)[1], 1023)
+
+
+def _require_finite(matrix: NDArray[np.float64]) -> None:
+    if np.isfinite(matrix).all():
+        return
+    row, column = (int(i) for i in np.argwhere(~np.isfinite(matrix))[0])
+    what = "NaN" if np.isnan(matrix[row, column]) else "infinity"
+    raise ValueError(f"The covariance matrix contains {what}: row {row}, column {column}, counted from 0.")
+
+
+def _require_symmetric(matrix: Array) -> None:
+    difference = np.abs(matrix - matrix.T)
+    if difference.max() <= _ASYMMETRY * np.abs(matrix).max():
+        return
+    row, column = (int(i) for i in np.unravel_index(np.argmax(difference), matrix.shape))
+    raise ValueError(
+        f"A covariance matrix is symmetric; here entry ({row}, {column}) is {matrix[row, column]:.6g} "
+        f"and entry ({column}, {row}) is {matrix[column, row]:.6g}."
+    )
+
+
+def _require_semidefinite(matrix: Array) -> None:
+    """Eigenvalues slightly below zero come from rounding; far below, the matrix is no covariance matrix."""
+    largest = float(np.abs(matrix).sum(axis=1).max())
+    smallest = float(eigh(matrix, eigvals_only=True, subset_by_index=(0, 0))[0])
+    if smallest < -_INDEFINITENESS * largest:
+        raise ValueError(
+            f"A covariance matrix has no negative eigenvalues; the smallest here is {smallest:.4g}. "
+            "If it was estimated with missing values, project it first (for instance by clipping its eigenvalues)."
+        )

@@ -1,0 +1,59 @@
+"""A source whose matrix S is known in full: a covariance matrix, or the Gram matrix of data with few features."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import blas
+
+from redac.sources.base import Array, Indices
+from redac.sources.spectrum import leading_eigenvectors
+
+# Below this length gathering rows and one matrix product beats one call of axpy for each row.
+_SHORT_ROW = 512
+
+
+class Gram:
+    """S in memory, symmetric."""
+
+    def __init__(self, S: Array, *, variance_unit: float = 1.0) -> None:
+        self.S = S
+        self.variance_unit = variance_unit
+
+    @property
+    def n_features(self) -> int:
+        return int(self.S.shape[0])
+
+    @cached_property
+    def diagonal(self) -> Array:
+        return np.maximum(self.S.diagonal(), 0.0)
+
+    @cached_property
+    def total(self) -> float:
+        return float(self.diagonal.sum())
+
+    def dot(self, V: Array) -> Array:
+        return self.S @ V
+
+    def combine(self, support: Indices, coefficients: Array) -> Array:
+        # The rows of a symmetric matrix are its columns, and they are contiguous.
+        if self.n_features < _SHORT_ROW or support.size * 4 > self.n_features:
+            product: Array = coefficients @ self.S[support]
+            return product
+        return weighted_sum([self.S[j] for j in support], coefficients)
+
+    def quadratic(self, V: Array) -> Array:
+        M = V.T @ self.dot(V)
+        return (M + M.T) / 2
+
+    def principal_axes(self, r: int) -> tuple[Array, Array]:
+        return leading_eigenvectors(self.S, r)
+
+
+def weighted_sum(vectors: list[Array], coefficients: Array) -> Array:
+    """Σ c_j x_j of contiguous vectors, in one pass over each and without temporaries."""
+    result = coefficients[0] * vectors[0]
+    for x, c in zip(vectors[1:], coefficients[1:], strict=True):
+        result = blas.daxpy(x, result, a=c)
+    return result

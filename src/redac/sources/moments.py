@@ -1,0 +1,114 @@
+"""Means, spreads and the numerical unit of a data matrix, shared by every kind of data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redac.sources.base import Array
+
+# Outside this range squares and their sums come too near the limits of float64.
+_SAFE_PEAK = (1e-100, 1e100)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What is known of each column before any component is sought.
+
+    Attributes
+    ----------
+    n_samples : number of rows.
+    mean : what is subtracted from each column.
+    scale : what each column is divided by: its standard deviation, or one.
+    constant : which columns do not vary.
+    peak : the largest distance from the mean in each column; one for constant columns.
+    unit : a power of two. The solver sees the data divided by it, so that neither tiny nor huge data lose digits.
+    diagonal : the sum of squares of each centred, scaled column in that unit.
+    """
+
+    n_samples: int
+    mean: Array
+    scale: Array
+    constant: NDArray[np.bool_]
+    peak: Array
+    unit: float
+    diagonal: Array
+
+    @classmethod
+    def about_own_mean(cls, low: Array, high: Array, mean: Array, *, n_samples: int) -> Moments:
+        """Moments of first order from the extremes and the mean of each column."""
+        # A constant column is recognised by its extremes: rounding of the mean must not lend it a variance.
+        constant = low == high
+        mean = np.where(constant, low, np.clip(mean, low, high))
+        return cls._build(low, high, mean, np.ones_like(mean), constant, n_samples)
+
+    @classmethod
+    def about(
+        cls, low: Array, high: Array, mean: Array, scale: Array, *, n_samples: int
+    ) -> Moments:
+        """Moments about a given centre, for data that were not fitted on."""
+        return cls._build(low, high, mean, scale, np.zeros(mean.shape, dtype=bool), n_samples)
+
+    @classmethod
+    def _build(
+        cls,
+        low: Array,
+        high: Array,
+        mean: Array,
+        scale: Array,
+        constant: NDArray[np.bool_],
+        n_samples: int,
+    ) -> Moments:
+        distance = np.maximum(np.abs(high - mean), np.abs(mean - low))
+        peak = np.where(distance > 0, distance, 1.0)
+        widest = float((distance / scale).max(initial=0.0))
+        safe = widest == 0.0 or _SAFE_PEAK[0] < widest < _SAFE_PEAK[1]
+        unit = 1.0 if safe else 2.0 ** min(math.frexp(widest)[1], 1023)
+        return cls(n_samples, mean, scale, constant, peak, unit, np.zeros_like(mean))
+
+    def with_sums_of_squares(self, sums: Array, *, standardize: bool) -> Moments:
+        """Complete the moments from Σ((x − μ)/peak)² of each column."""
+        sums = np.where(self.constant, 0.0, sums)
+        if not standardize:
+            return replace(self, diagonal=sums * (self.peak / (self.scale * self.unit)) ** 2)
+        degrees = float(max(self.n_samples - 1, 1))
+        deviation = self.peak * np.sqrt(sums / degrees)
+        return replace(
+            self,
+            scale=np.where(self.constant, 1.0, deviation),
+            unit=1.0,
+            diagonal=np.where(self.constant, 0.0, degrees),
+        )
+
+    @property
+    def factor(self) -> Array | None:
+        """What centred columns are multiplied with, or None where there is nothing to do."""
+        if self.unit == 1.0 and (self.scale == 1.0).all():
+            return None
+        return 1.0 / (self.scale * self.unit)
+
+    @property
+    def variance_unit(self) -> float:
+        """What a sum of squares in the solver's unit must be multiplied with to become a variance."""
+        return self.unit / max(self.n_samples - 1, 1) * self.unit
+
+
+class NonFiniteError(ValueError):
+    """NaN or infinity in the data, with the place of the first one."""
+
+    def __init__(self, row: int, column: int, value: float, name: str | None = None) -> None:
+        self.row, self.column, self.value = row, column, value
+        what = "NaN" if np.isnan(value) else "infinity"
+        label = "" if name is None else f" ({name!r})"
+        super().__init__(
+            f"Input X contains {what}: row {row}, column {column}{label}, counted from 0. "
+            "Fill in or drop such rows first, for instance with sklearn.impute.SimpleImputer."
+        )
+
+    def named(self, feature_names: Sequence[str]) -> NonFiniteError:
+        """The same error with the name of the column."""
+        return NonFiniteError(self.row, self.column, self.value, str(feature_names[self.column]))

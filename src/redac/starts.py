@@ -1,0 +1,103 @@
+"""Starting points for the solver: loadings of d × r, dense, in the order in which bounds are given to components."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from redac.constraints import Constraint
+from redac.sources.base import Array, Source
+
+_VARIMAX_ROUNDS = 500
+_VARIMAX_TOL = 1e-10
+
+
+class Starts:
+    """The starting points of one problem; the principal axes behind them are computed once."""
+
+    def __init__(self, source: Source, r: int, rng: np.random.RandomState) -> None:
+        self._source = source
+        self._r = r
+        self._rng = rng
+        self._principal: tuple[Array, Array] | None = None
+
+    def pca(self) -> Array:
+        """The principal axes, as in the paper."""
+        return self._axes()[0]
+
+    def varimax(self) -> Array:
+        """Principal axes scaled by their singular values and rotated by varimax, largest first.
+
+        The rotation spans the same subspace by fewer large loadings, which is nearer to what is sought.
+        """
+        axes, values = self._axes()
+        return self._rotated(varimax(axes * np.sqrt(values)))
+
+    def rotation(self) -> Array:
+        """Principal axes scaled by their singular values and rotated at random."""
+        axes, values = self._axes()
+        live = int(np.count_nonzero(values))
+        rotation = np.eye(self._r)
+        rotation[:live, :live] = np.linalg.qr(self._rng.standard_normal((live, live)))[0]
+        return self._rotated((axes * np.sqrt(values)) @ rotation)
+
+    def random(self) -> Array:
+        """Directions at random."""
+        return self._rng.standard_normal((self._source.n_features, self._r))
+
+    def sequence(self, init: str | Array, count: int) -> Iterator[Array]:
+        """``count`` starting points: the one asked for, then its deterministic sibling, then random rotations."""
+        if not isinstance(init, str):
+            yield init
+        elif init == "random":
+            yield self.random()
+        else:
+            yield self.pca() if init == "pca" else self.varimax()
+        for number in range(1, count):
+            if isinstance(init, str) and init == "random":
+                yield self.random()
+            elif number == 1 and isinstance(init, str):
+                yield self.varimax() if init == "pca" else self.pca()
+            else:
+                yield self.rotation()
+
+    def _axes(self) -> tuple[Array, Array]:
+        if self._principal is None:
+            self._principal = self._source.principal_axes(self._r)
+        return self._principal
+
+    @staticmethod
+    def _rotated(loadings: Array) -> Array:
+        lengths = np.linalg.norm(loadings, axis=0)
+        order = np.argsort(-lengths, kind="stable")
+        return loadings[:, order] / np.where(lengths[order] > 0, lengths[order], 1.0)
+
+
+def oriented(start: Array, constraints: Sequence[Constraint]) -> Array:
+    """The start with every column turned to the side on which its set has the closer vector.
+
+    A direction and its opposite are the same component, but not for a set without negative entries.
+    """
+    start = np.array(start, dtype=np.float64, order="F")
+    for i, constraint in enumerate(constraints):
+        w = start[:, i]
+        if constraint.maximize(-w) @ -w > constraint.maximize(w) @ w:
+            start[:, i] = -w
+    return start
+
+
+def varimax(loadings: Array) -> Array:
+    """Rotate loadings (d × r) so that the variance of their squares is largest (Kaiser 1958)."""
+    d, r = loadings.shape
+    rotation = np.eye(r)
+    criterion = 0.0
+    for _ in range(_VARIMAX_ROUNDS):
+        L = loadings @ rotation
+        gradient = loadings.T @ (L**3 - L * ((L**2).sum(axis=0) / d))
+        left, singular, right = np.linalg.svd(gradient)
+        rotation = left @ right
+        if singular.sum() <= criterion * (1 + _VARIMAX_TOL):
+            break
+        criterion = singular.sum()
+    return loadings @ rotation
