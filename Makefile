@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test lint format clean
 
 demo: $(READY)
-	$(BIN)/redac fit pitprops --components 6 --cardinality 8,5,6,2,3,2
+	$(BIN)/redac fit pitprops
 
 test: lint
 	$(BIN)/python -m pytest

@@ -1,9 +1,10 @@
 """What a loading vector may be: the closed-form updates of the paper.
 
-Every update of a loading vector (Theorems 2, 3 and 5) answers one question: given w, which unit vector v
-of the feasible set makes ⟨w, v⟩ largest? A constraint is therefore a small immutable object with one working method,
-``maximize(w)``, and ``contains(v)`` to check an answer. ``maximize`` of a zero vector is the zero vector:
-nothing is left to align with, and no direction is made up.
+Every update of a loading vector (Theorems 2, 3 and 5) answers one question: given w, which unit
+vector v of the feasible set makes ⟨w, v⟩ largest? A constraint is therefore a small immutable
+object with one working method, ``maximize(w)``, and ``contains(v)`` to check an answer.
+``maximize`` of a zero vector is the zero vector: nothing is left to align with, and no direction is
+made up.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Constraint(Protocol):
     """A closed set of unit vectors over which a linear function is easily maximised."""
 
     def maximize(self, w: Vector) -> Vector:
-        """The unit vector of the set with the largest inner product with w (zero when w is zero)."""
+        """The unit vector of the set with the largest inner product with w; zero for w = 0."""
         ...
 
     def contains(self, v: Vector, *, atol: float = 1e-9) -> bool:
@@ -52,15 +53,15 @@ class L0:
         return v
 
     def contains(self, v: Vector, *, atol: float = 1e-9) -> bool:
-        return is_unit(v, atol) and np.count_nonzero(v) <= self.cardinality
+        return is_unit(v, atol) and int(np.count_nonzero(v)) <= self.cardinality
 
 
 @dataclass(frozen=True)
 class L1:
     """Sum of magnitudes at most ``bound`` on the unit sphere (Theorem 3).
 
-    The theorem as printed picks a negative threshold when ``w/‖w‖`` lies strictly inside the bound; there the
-    optimum is ``w/‖w‖`` itself, the largest inner product of all unit vectors.
+    The theorem as printed picks a negative threshold when ``w/‖w‖`` lies strictly inside the bound;
+    there the optimum is ``w/‖w‖`` itself, the largest inner product of all unit vectors.
     """
 
     bound: float
@@ -68,7 +69,7 @@ class L1:
     def __post_init__(self) -> None:
         if not self.bound >= 1:
             raise ValueError(
-                f"l1_bound={self.bound!r} is infeasible: a unit vector has an l1 norm of at least 1."
+                f"l1_bound={self.bound!r} is infeasible: a unit vector has l1 norm 1 or more."
             )
 
     def maximize(self, w: Vector) -> Vector:
@@ -82,8 +83,9 @@ class L1:
     def _shrink(self, a: Vector) -> Vector:
         """Solve ‖soft(a, λ)‖₁ = t‖soft(a, λ)‖₂ for magnitudes a scaled to a maximum of one.
 
-        Everything is said in distances from the largest entry, δ = max(a) − a and τ = max(a) − λ, which keep
-        their digits where sums of the entries themselves cancel: at ties, and on flat vectors.
+        Everything is said in distances from the largest entry, δ = max(a) − a and τ = max(a) − λ,
+        which keep their digits where sums of the entries themselves cancel: at ties, and on flat
+        vectors.
         """
         t = self.bound
         order = np.argsort(-a, kind="stable")
@@ -109,10 +111,12 @@ class Nonnegative:
     inner: Constraint
 
     def maximize(self, w: Vector) -> Vector:
-        """Maximise over the positive part of w; without one, the least negative entry alone is best.
+        """Maximise over the positive part of w; without one, the least negative entry alone is
+        best.
 
-        The theorem assumes a positive entry. When there is none, ⟨w, v⟩ ≤ max(w)·‖v‖₁ ≤ max(w) for every feasible v,
-        because ‖v‖₁ ≥ 1 and max(w) ≤ 0, with equality at the unit vector of the largest entry.
+        The theorem assumes a positive entry. When there is none, ⟨w, v⟩ ≤ max(w)·‖v‖₁ ≤ max(w) for
+        every feasible v, because ‖v‖₁ ≥ 1 and max(w) ≤ 0, with equality at the unit vector of the
+        largest entry.
         """
         positive = np.maximum(w, 0.0)
         if positive.any() or not w.any():
@@ -155,8 +159,8 @@ def largest(magnitudes: Vector, k: int) -> NDArray[np.intp]:
 def _point_on_face(ties: int, t: float) -> Vector:
     """A unit vector with ‖v‖₁ = t on equal entries, with as few non-zeros as that allows.
 
-    All points of the face have the same inner product with w, so the sparsest is the best to read: one entry apart, the
-    others equal.
+    All points of the face have the same inner product with w, so the sparsest is the best to read:
+    one entry apart, the others equal.
     """
     q = min(math.ceil(t * t), ties)
     v = np.zeros(ties)
@@ -170,10 +174,11 @@ def _point_on_face(ties: int, t: float) -> Vector:
 
 
 def _active_count(delta: Vector, t: float) -> int:
-    """How many entries survive the threshold: the largest m with ‖soft(a, a_m)‖₁ < t‖soft(a, a_m)‖₂.
+    """How many entries survive the threshold: the largest m with ‖soft(a, a_m)‖₁ < t‖soft(a,
+    a_m)‖₂.
 
-    ``delta`` ascends and h(τ) = ‖(τ − δ)₊‖₁/‖(τ − δ)₊‖₂ rises with τ, so bisection finds the place in m; each value of
-    h is summed afresh from differences, with nothing to cancel.
+    ``delta`` ascends and h(τ) = ‖(τ − δ)₊‖₁/‖(τ − δ)₊‖₂ rises with τ, so bisection finds the place
+    in m; each value of h is summed afresh from differences, with nothing to cancel.
     """
 
     def is_below(m: int) -> bool:
@@ -191,7 +196,10 @@ def _active_count(delta: Vector, t: float) -> int:
 
 
 def _threshold_distance(delta: Vector, t: float) -> float:
-    """The root τ of (Σ(τ − δ))² = t² Σ(τ − δ)² beyond the mean: λ_k of Theorem 3, as max(a) − λ_k."""
+    """The root τ of (Σ(τ − δ))² = t² Σ(τ − δ)² beyond the mean:
+
+    λ_k of Theorem 3, as max(a) − λ_k.
+    """
     m = delta.size
     mean = float(delta.mean())
     deviations = delta - mean

@@ -1,14 +1,16 @@
 """Algorithms 1 and 2 of the paper: the only loop.
 
-The paper alternates, for i = 1, …, r, the closed-form updates v_i = argmax ⟨E_iᵀu_i, v⟩ and u_i = E_i v_i with
-E_i = X − Σ_{j≠i} u_j v_jᵀ. Neither X, U nor E_i is needed for that. With b_i = Xᵀu_i and P = UᵀU,
+The paper alternates, for i = 1, …, r, the closed-form updates v_i = argmax ⟨E_iᵀu_i, v⟩ and u_i =
+E_i v_i with E_i = X − Σ_{j≠i} u_j v_jᵀ. Neither X, U nor E_i is needed for that. With b_i = Xᵀu_i
+and P = UᵀU,
 
     w   = E_iᵀu_i  = b_i − Σ_{j≠i} v_j P_ji
     b_i ← Xᵀ(E_i v_i) = S v_i − Σ_{j≠i} b_j c_j,          c = Vᵀv_i
     P_ji ← u_jᵀ(E_i v_i) = b_jᵀv_i − Σ_{l≠i} P_jl c_l
 
-so one product S v_i, on the few columns of S that v_i touches, is all that is asked of the data, and the iterates are the
-paper's own to rounding. A ridge η on U, min ‖X − UVᵀ‖² + η‖U‖², divides the new u_i by 1 + η and changes nothing else.
+so one product S v_i, on the few columns of S that v_i touches, is all that is asked of the data,
+and the iterates are the paper's own to rounding. A ridge η on U, min ‖X − UVᵀ‖² + η‖U‖², divides
+the new u_i by 1 + η and changes nothing else.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ import numpy as np
 from redac.constraints import Constraint
 from redac.sources.base import Array, Indices, Source
 
-# A component whose scores carry less than this share of the total variance is rounding noise, not a component.
+# A component whose scores carry less than this share of the total variance is rounding noise, not a
+# component.
 NOISE = 1e-13
 
 
@@ -59,7 +62,8 @@ class Solution:
         return tuple(int(i) for i in np.flatnonzero(~self.V.any(axis=0)))
 
 
-OnSweep = Callable[[int, float], bool]
+# Told of the number of the sweep, the objective and the loadings; stops the run by returning True.
+OnSweep = Callable[[int, float, Array], bool]
 
 
 def solve(
@@ -72,10 +76,11 @@ def solve(
     tol: float = 1e-7,
     on_sweep: OnSweep | None = None,
 ) -> Solution:
-    """Run sweeps from the loadings ``start`` (d × r) until one improves the objective by less than ``tol``.
+    """Run sweeps from the loadings ``start`` (d × r) until one improves the objective by less than
+    ``tol``.
 
-    ``on_sweep(number, objective)`` is called after every sweep and stops the run by returning True. Ctrl-C ends it
-    with the loadings reached so far.
+    ``on_sweep(number, objective, V)`` is called after every sweep and stops the run by returning
+    True. Ctrl-C ends it with the loadings reached so far.
     """
     iterate = _Iterate(source, start, ridge)
     history: list[float] = []
@@ -88,7 +93,7 @@ def solve(
             if len(history) > 1 and history[-2] - history[-1] <= tol:
                 status = Status.CONVERGED
                 break
-            if on_sweep is not None and on_sweep(len(history), history[-1]):
+            if on_sweep is not None and on_sweep(len(history), history[-1], iterate.V):
                 break
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
@@ -97,13 +102,17 @@ def solve(
 
 
 class _Iterate:
-    """The state (V, B, P) of the algorithm and one update of it; also G = VᵀV and the diagonal of UᵀXV."""
+    """The state (V, B, P) of the algorithm and one update of it;
+
+    also G = VᵀV and the diagonal of UᵀXV.
+    """
 
     def __init__(self, source: Source, start: Array, ridge: float) -> None:
         self.source = source
         self.ridge = ridge
         self.V = np.array(start, dtype=np.float64, order="F")
-        # The scores that belong to loadings V are those of least squares: U = XV(VᵀV + ηI)⁻¹, so B = S V(VᵀV + ηI)⁻¹.
+        # The scores that belong to loadings V are those of least squares: U = XV(VᵀV + ηI)⁻¹, so B
+        # = S V(VᵀV + ηI)⁻¹.
         G = self.V.T @ self.V
         weights = np.linalg.pinv(G + ridge * np.eye(len(G)), hermitian=True)
         SV = source.dot(self.V)
@@ -147,8 +156,8 @@ class _Iterate:
     def _fresh_direction(self, i: int) -> Array:
         """For a component without scores: E_iᵀ of the residual column with the largest variance.
 
-        A start of too low a rank, or a component made superfluous by the others, gets a new chance where most is left to explain;
-        the zero vector says that nothing is left.
+        A start of too low a rank, or a component made superfluous by the others, gets a new chance
+        where most is left to explain; the zero vector says that nothing is left.
         """
         self._move(i, np.zeros(self.source.n_features), np.empty(0, dtype=np.intp))
         fitted = self.V * (2.0 * self.B - self.V @ self.P)

@@ -1,4 +1,7 @@
-"""Starting points for the solver: loadings of d × r, dense, in the order in which bounds are given to components."""
+"""Starting points for the solver:
+
+loadings of d × r, dense, in the order in which bounds are given to components.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,8 @@ class Starts:
     def varimax(self) -> Array:
         """Principal axes scaled by their singular values and rotated by varimax, largest first.
 
-        The rotation spans the same subspace by fewer large loadings, which is nearer to what is sought.
+        The rotation spans the same subspace by fewer large loadings, which is nearer to what is
+        sought.
         """
         axes, values = self._axes()
         return self._rotated(varimax(axes * np.sqrt(values)))
@@ -47,7 +51,10 @@ class Starts:
         return self._rng.standard_normal((self._source.n_features, self._r))
 
     def sequence(self, init: str | Array, count: int) -> Iterator[Array]:
-        """``count`` starting points: the one asked for, then its deterministic sibling, then random rotations."""
+        """``count`` starting points:
+
+        the one asked for, then its deterministic sibling, then random rotations.
+        """
         if not isinstance(init, str):
             yield init
         elif init == "random":

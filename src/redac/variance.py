@@ -1,6 +1,7 @@
 """Explained variance of a set of components, from two r × r matrices.
 
-With M = VᵀSV and G = VᵀV every measure of the package is a statement about small matrices, wherever S comes from. This module is their one definition.
+With M = VᵀSV and G = VᵀV every measure of the package is a statement about small matrices, wherever
+S comes from. This module is their one definition.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ import numpy as np
 
 from redac.sources.base import Array, Indices
 
-# A component whose part outside the span of earlier ones has a squared length below this adds nothing.
+# A component whose part outside the span of earlier ones has a squared length below this adds
+# nothing.
 _DEPENDENT = 1e-12
 
 
 def increments(M: Array, G: Array) -> Array:
     """What each component adds to Tr(S P_V), P_V the projector on the span, in the given order.
 
-    Gram–Schmidt done on the two matrices: after step j, M and G belong to the remaining components with their part along the first j removed.
-    The sum is Tr(S P_V) of all components.
+    Gram–Schmidt done on the two matrices: after step j, M and G belong to the remaining components
+    with their part along the first j removed. The sum is Tr(S P_V) of all components.
     """
     M, G = M.copy(), G.copy()
     lengths = G.diagonal().copy()
@@ -31,14 +33,19 @@ def increments(M: Array, G: Array) -> Array:
 
 
 def greedy_order(M: Array, G: Array) -> Indices:
-    """Components sorted by what they add: first the one that explains most, then the one that adds most to it, …"""
+    """Components sorted by what they add:
+
+    first the one that explains most, then the one that adds most to it, …
+    """
     M, G = M.copy(), G.copy()
     lengths = G.diagonal().copy()
     left = list(range(len(G)))
     order = []
     while left:
         gains = [
-            M[j, j] / G[j, j] if G[j, j] > _DEPENDENT * max(lengths[j], np.finfo(float).tiny) else -1.0
+            M[j, j] / G[j, j]
+            if G[j, j] > _DEPENDENT * max(lengths[j], np.finfo(float).tiny)
+            else -1.0
             for j in left
         ]
         best = left.pop(int(np.argmax(gains)))
@@ -58,14 +65,20 @@ def _remove(M: Array, G: Array, j: int) -> None:
 
 
 def explained(M: Array, G: Array, ridge: float = 0.0) -> float:
-    """Tr(S V(VᵀV + ηI)⁻¹Vᵀ): what all components explain together; the value that the solver maximises."""
+    """Tr(S V(VᵀV + ηI)⁻¹Vᵀ):
+
+    what all components explain together; the value that the solver maximises.
+    """
     if ridge == 0.0:
         return float(increments(M, G).sum())
     return float(np.trace(np.linalg.solve(G + ridge * np.eye(len(G)), M)))
 
 
 def qr_adjusted(M: Array) -> Array:
-    """Variance of each score that is uncorrelated with the earlier ones: R_jj² of XV = QR (Zou, Hastie and Tibshirani)."""
+    """Variance of each score that is uncorrelated with the earlier ones:
+
+    R_jj² of XV = QR (Zou, Hastie and Tibshirani).
+    """
     M = M.copy()
     floor = _DEPENDENT * M.diagonal()
     left = np.zeros(len(M))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import zipfile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from redac.files.lines import open_bytes
 from redac.files.table import (
     DataFileError,
-    Matrix,
     Source,
     Table,
     decoding,
@@ -25,18 +24,19 @@ _PREFERRED_ARRAYS = ("X", "data")
 
 def read_parquet(path: str) -> Table:
     """Read a Parquet file; a pandas index other than 0, 1, 2, ... gives the sample names."""
-    import pandas as pd
-
     from redac.files.frames import table_from_frame
 
     try:
-        import pyarrow  # noqa: F401
+        from pyarrow import parquet
     except ImportError as error:
         raise DataFileError(
             f"{path}: reading Parquet needs pyarrow; install it with: pip install 'redac[parquet]'"
         ) from error
     with open(path, "rb") as stream, decoding(path, "a Parquet file"):
-        frame = pd.read_parquet(stream, engine="pyarrow")
+        content = parquet.read_table(stream)
+        # Damaged text would otherwise only fail when a cell is looked at.
+        content.validate(full=True)
+        frame: pd.DataFrame = content.to_pandas()
     names = [str(name) for name in frame.columns]
     return table_from_frame(frame, Source(path, names), sample_names=_row_labels(frame))
 
@@ -82,13 +82,32 @@ def read_mtx(path: str) -> Table:
     """Read a Matrix Market file, sparse or dense."""
     from scipy.io import mmread
 
-    with decoding(path, "a Matrix Market file"):
-        if path.lower().endswith(".gz"):
-            with gzip.open(path, "rb") as stream:
-                values = mmread(stream)
-        else:
-            values = mmread(path)
+    with open_bytes(path) as stream, decoding(path, "a Matrix Market file"):
+        values = mmread(_WholeLines(stream))
     return _numeric_table(values, path)
+
+
+class _WholeLines:
+    """A stream of text that is safe to hand to scipy.
+
+    The compiled reader of scipy looks for line ends without minding where its buffer ends: a
+    zero byte, or a stray character behind the last number of a file that lacks the final line
+    end, crashes the process.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._last_byte = b"\n"
+
+    def read(self, size: int = -1) -> bytes:
+        """Read on, adding the final line end if it is absent."""
+        block = self._stream.read(size)
+        if b"\0" in block:
+            raise ValueError("a zero byte among the numbers")
+        if not block and self._last_byte != b"\n":
+            block = b"\n"
+        self._last_byte = block[-1:] or self._last_byte
+        return block
 
 
 class _Header(NamedTuple):
@@ -189,7 +208,7 @@ def _numeric_table(
     return Table(matrix, feature_names, sample_names)
 
 
-def _plain(values: Any) -> Matrix:
+def _plain(values: Any) -> Any:
     """Return an array or CSR/CSC array of a type that numerical libraries accept."""
     from scipy.sparse import csc_array, csr_array, issparse
 
@@ -197,8 +216,8 @@ def _plain(values: Any) -> Matrix:
         values = csc_array(values) if values.format == "csc" else csr_array(values)
     wanted = _plain_dtype(values.dtype)
     if wanted == values.dtype and values.dtype.isnative:
-        return values  # type: ignore[no-any-return]
-    return values.astype(wanted)  # type: ignore[no-any-return]
+        return values
+    return values.astype(wanted)
 
 
 def _plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

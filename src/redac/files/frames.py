@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from redac.files.sniffing import MISSING
-from redac.files.table import DataFileError, Source, Table, counted, quoted, refuse_non_finite
+from redac.files.sniffing import MISSING, UNNAMED
+from redac.files.table import DataFileError, Source, Table, quoted, refuse_non_finite
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_UNNAMED = ("", "Unnamed: 0")
 # With more text than this a column counts as text, not as numbers with a few slips.
 _LARGEST_SHARE_OF_SLIPS = 0.1
 
@@ -46,9 +45,7 @@ def table_from_frame(
     Table
         Finite numbers only.
     """
-    if 0 in frame.shape:
-        what = "columns" if len(frame) else "rows"
-        raise DataFileError(f"{source.path}: the table has no {what}")
+    _refuse_empty(frame, source)
     has_index = sample_names is None and (index_is_certain or _first_is_unnamed(source))
     if has_index:
         sample_names = _labels(frame)
@@ -56,6 +53,21 @@ def table_from_frame(
     if sample_names is None and 0 in ignored and _is_unique_text(frame.iloc[:, 0]):
         sample_names = _labels(frame)
         del ignored[0]
+    return _assembled(numeric, ignored, sample_names, source)
+
+
+def _refuse_empty(frame: pd.DataFrame, source: Source) -> None:
+    if 0 in frame.shape:
+        what = "columns" if len(frame) else "rows"
+        raise DataFileError(f"{source.path}: the table has no {what}")
+
+
+def _assembled(
+    numeric: dict[int, NDArray[Any]],
+    ignored: dict[int, str],
+    sample_names: list[str] | None,
+    source: Source,
+) -> Table:
     if not numeric:
         example = f" ({source.column(min(ignored))}: {ignored[min(ignored)]})" if ignored else ""
         raise DataFileError(f"{source.path}: no numeric column{example}")
@@ -71,7 +83,7 @@ def table_from_frame(
 
 
 def _first_is_unnamed(source: Source) -> bool:
-    return source.names is not None and source.names[0] in _UNNAMED
+    return source.names is not None and source.names[0] in UNNAMED
 
 
 def _labels(frame: pd.DataFrame) -> list[str]:
@@ -143,7 +155,7 @@ def _numbers_in_text(
     if not _are_slips(cells[slips], int(present.sum())):
         return None
     count, row = int(slips.sum()), int(slips.argmax())
-    more = f" (nor are {counted(count - 1, 'other cell')} of the column)" if count > 1 else ""
+    more = f" ({count} such cells in the column)" if count > 1 else ""
     raise DataFileError(
         f"{source.cell(row, position)}: {quoted(cells.iloc[row])} is not a number{more}"
     )
@@ -161,8 +173,12 @@ def _are_slips(texts: pd.Series[Any], present: int) -> bool:
 def _why_not_numeric(column: pd.Series[Any], source: Source) -> str:
     import pandas as pd
 
-    row = int(column.notna().to_numpy().argmax())
-    example = column.iloc[row]
+    present = column.notna().to_numpy()
+    row, example = next(
+        (row, cell)
+        for row, cell in enumerate(column)
+        if present[row] and not (isinstance(cell, str) and cell.strip() in MISSING)
+    )
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         kind = "dates"
     else:

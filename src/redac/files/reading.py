@@ -52,6 +52,8 @@ def read_table(path: str | os.PathLike[str], *, square: bool = False) -> Table:
         raise DataFileError(f"{name}: no permission to read it") from error
     except OSError as error:
         raise DataFileError(f"{name}: cannot be read ({error.strerror or error})") from error
+    except MemoryError as error:
+        raise DataFileError(f"{name}: does not fit into memory") from error
     return _as_square(table, name) if square else table
 
 

@@ -2,38 +2,53 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import IO
 
-from redac.files.table import DataFileError, counted
+from redac.files.lines import BLANK, Record, open_bytes, records, refuse_wrong_width
+from redac.files.table import DataFileError
 
-BLANK = " "
 # The more a character means as a delimiter when it appears equally often in every line, the
 # earlier it comes: commas also serve as decimal marks, and blanks separate words.
 _DELIMITERS = ("\t", ";", ",", BLANK)
 
 MISSING = frozenset(
-    "|NA|N/A|n/a|NaN|nan|-NaN|-nan|null|NULL|None|<NA>|#N/A|#NA|#N/A N/A|1.#QNAN|1.#IND|-1.#IND"
-    "|-1.#QNAN".split("|")
+    [
+        "",
+        "NA",
+        "N/A",
+        "n/a",
+        "NaN",
+        "nan",
+        "-NaN",
+        "-nan",
+        "null",
+        "NULL",
+        "None",
+        "<NA>",
+        "#N/A",
+        "#NA",
+        "#N/A N/A",
+        "1.#QNAN",
+        "1.#IND",
+        "-1.#IND",
+        "-1.#QNAN",
+    ]
 )
 
+# Headers of the first column where pandas or R wrote the row names.
+UNNAMED = ("", "Unnamed: 0")
+
 _HEAD_LINES = 100
-_HEAD_CHARACTERS = 4_000_000
+_HEAD_CHARACTERS = 200_000
 _FEWEST_HEAD_LINES = 5
 
 _NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity)|true|false", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE)
-_BLANK_SEPARATED = re.compile(r'"((?:[^"]|"")*)"|(\S+)')
-
-Record = tuple[int, list[str]]
 
 
 @dataclass(frozen=True)
@@ -63,67 +78,6 @@ class Layout:
     starts_with_text: bool
 
 
-def open_bytes(path: str) -> IO[bytes]:
-    """Open a plain or gzipped file."""
-    if path.lower().endswith(".gz"):
-        return gzip.open(path, "rb")
-    return open(path, "rb")
-
-
-def likely_encoding(path: str) -> str:
-    """Return the encoding the byte order mark tells of, or UTF-8."""
-    with open_bytes(path) as stream:
-        start = stream.read(4096)
-    if start.startswith(codecs.BOM_UTF8):
-        return "utf-8-sig"
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    if b"\0" in start:
-        raise DataFileError(f"{path}: holds binary data, not a text table")
-    return "utf-8"
-
-
-def records(lines: Iterable[str], delimiter: str) -> Iterator[Record]:
-    """Split lines into cells, skipping empty lines.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        The lines of the file, with their ends.
-    delimiter : str
-        What separates the cells; a blank stands for any run of white space.
-
-    Yields
-    ------
-    int, list of str
-        Number of the line where the record starts, counted from 1, and its cells.
-    """
-    if delimiter == BLANK:
-        for number, line in enumerate(lines, start=1):
-            cells = [
-                match[2] if match[1] is None else match[1].replace('""', '"')
-                for match in _BLANK_SEPARATED.finditer(line)
-            ]
-            if cells:
-                yield number, cells
-        return
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-    end_of_previous = 0
-    for cells in reader:
-        if cells and (len(cells) > 1 or cells[0].strip()):
-            yield end_of_previous + 1, cells
-        end_of_previous = reader.line_num
-
-
-def all_records(path: str, layout: Layout) -> Iterator[Record]:
-    """Read the whole file again, record by record, to find the place of an error."""
-    with (
-        open_bytes(path) as stream,
-        io.TextIOWrapper(stream, encoding=layout.encoding, newline="") as lines,
-    ):
-        yield from records(lines, layout.delimiter)
-
-
 def sniff(path: str, encoding: str) -> Layout:
     """Read the first lines of a file and work out its layout.
 
@@ -143,33 +97,35 @@ def sniff(path: str, encoding: str) -> Layout:
     delimiter, head = _split(lines, is_whole)
     if not head:
         raise DataFileError(f"{path}: the file is empty")
-    first_row_is_shorter = _is_header_without_index(head)
-    width = len(head[0][1]) + 1 if first_row_is_shorter else _usual_width(head)
-    for line, cells in head[first_row_is_shorter:]:
+    lacks_a_name = _is_header_without_index(head)
+    width = len(head[0][1]) + 1 if lacks_a_name else _usual_width(head)
+    for line, cells in head[lacks_a_name:]:
         refuse_wrong_width(path, line, len(cells), width)
     rows = [[cell.strip() for cell in cells] for _, cells in head]
     decimal = "," if delimiter != "," and _uses_decimal_comma(rows) else "."
-    names: list[str] | None = None
-    index_is_certain = first_row_is_shorter
-    if first_row_is_shorter or _has_header(rows, decimal):
-        header, *rows = rows
-        if first_row_is_shorter:
-            header = _completed(header, rows)
-        index_is_certain = header[0] in ("", "Unnamed: 0")
-        names = _distinct(header)
+    header, rows = _header_and_rows(rows, decimal, lacks_a_name)
     if not rows:
         raise DataFileError(f"{path}: a header, but no rows below it")
-    first_column = [row[0] for row in rows if row[0] not in MISSING]
-    starts_with_text = bool(first_column) and not any(_is_number(c, decimal) for c in first_column)
-    return Layout(encoding, delimiter, decimal, width, names, index_is_certain, starts_with_text)
+    return Layout(
+        encoding,
+        delimiter,
+        decimal,
+        width,
+        names=None if header is None else _distinct(header),
+        index_is_certain=header is not None and header[0] in UNNAMED,
+        starts_with_text=_is_text([row[0] for row in rows], decimal),
+    )
 
 
-def refuse_wrong_width(path: str, line: int, found: int, expected: int) -> None:
-    """Raise unless a row has as many cells as the others."""
-    if found != expected:
-        raise DataFileError(
-            f"{path}: row {line} has {counted(found, 'cell')} where {expected} are expected"
-        )
+def _header_and_rows(
+    rows: list[list[str]], decimal: str, lacks_a_name: bool
+) -> tuple[list[str] | None, list[list[str]]]:
+    """Take the header off, if there is one, with as many names as there are columns."""
+    if lacks_a_name:
+        return _completed(rows[0], rows[1:]), rows[1:]
+    if _has_header(rows, decimal):
+        return rows[0], rows[1:]
+    return None, rows
 
 
 def _first_lines(path: str, encoding: str) -> tuple[list[str], bool]:
@@ -190,8 +146,8 @@ def _first_lines(path: str, encoding: str) -> tuple[list[str], bool]:
 
 def _split(lines: list[str], is_whole: bool) -> tuple[str, list[Record]]:
     """Return the delimiter under which the lines look most like a table, and their cells."""
-    # Where no delimiter occurs there is a single column, which any delimiter reads alike.
-    best_score, best_delimiter, best = (0.0, 0.0), ",", list(records(lines, ","))
+    best: list[Record] = []
+    best_score, best_delimiter = (0.0, 0.0), ","
     for delimiter in _DELIMITERS:
         try:
             head = list(records(lines, delimiter))
@@ -204,7 +160,10 @@ def _split(lines: list[str], is_whole: bool) -> tuple[str, list[Record]]:
         score = _regularity(head)
         if score > best_score:
             best_score, best_delimiter, best = score, delimiter, head
-    return best_delimiter, best
+        if score == (1.0, 1.0):
+            break
+    # Where no delimiter occurs there is a single column, which any delimiter reads alike.
+    return (best_delimiter, best) if best else (",", list(records(lines, ",")))
 
 
 def _regularity(head: list[Record]) -> tuple[float, float]:
@@ -228,7 +187,8 @@ def _usual_width(head: list[Record]) -> int:
 def _is_header_without_index(head: list[Record]) -> bool:
     """Tell whether the first row lacks one cell because it names no column of row names."""
     (_, first), *others = head
-    if not others or _usual_width(others) != len(first) + 1:
+    # A single cell in the first row is rather a title.
+    if not others or len(first) == 1 or _usual_width(others) != len(first) + 1:
         return False
     names_columns = not all(_is_number(cell.strip()) for cell in first)
     return names_columns or not any(_is_number(cells[0].strip()) for _, cells in others)
@@ -255,6 +215,11 @@ def _has_header(rows: list[list[str]], decimal: str) -> bool:
     # A data frame without column names, written with its index: ",0,1,2" above "0,1.5,2.5,3.5".
     positions = [str(position) for position in range(len(first) - 1)]
     return first[0] == "" and len(first) > 1 and first[1:] == positions
+
+
+def _is_text(cells: list[str], decimal: str) -> bool:
+    present = [cell for cell in cells if cell not in MISSING]
+    return bool(present) and not any(_is_number(cell, decimal) for cell in present)
 
 
 def _is_number(cell: str, decimal: str = ".") -> bool:

@@ -98,18 +98,22 @@ def counted(count: int, noun: str) -> str:
 
 
 @contextmanager
-def decoding(path: str, kind: str) -> Iterator[None]:
-    """Turn whatever a decoder raises on a damaged file into a DataFileError."""
+def decoding(
+    path: str, kind: str, errors: tuple[type[Exception], ...] = (Exception,)
+) -> Iterator[None]:
+    """Turn what a decoder raises on a damaged file into a DataFileError.
+
+    Decoders fed with damaged bytes raise nearly anything, from KeyError to zlib.error; hence
+    the wide default, for blocks that call little else.
+    """
     try:
         yield
-    except (DataFileError, OSError) as error:
-        if isinstance(error, DataFileError) or error.strerror:
+    except (DataFileError, MemoryError):
+        raise
+    except errors as error:
+        # The operating system explains itself: no permission, no such file, ...
+        if isinstance(error, OSError) and error.strerror:
             raise
-        raise DataFileError(_undecodable(path, kind, error)) from error
-    except MemoryError as error:
-        raise DataFileError(f"{path}: does not fit into memory") from error
-    # Decoders fed with damaged bytes raise nearly anything, from KeyError to zlib.error.
-    except Exception as error:
         raise DataFileError(_undecodable(path, kind, error)) from error
 
 

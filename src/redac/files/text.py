@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import csv
+import warnings
+import zlib
 from typing import TYPE_CHECKING, Any
 
-from redac.files.sniffing import (
-    BLANK,
-    MISSING,
-    Layout,
-    all_records,
-    likely_encoding,
-    open_bytes,
-    refuse_wrong_width,
-    sniff,
-)
+from redac.files.lines import BLANK, all_records, likely_encoding, open_bytes, refuse_wrong_width
+from redac.files.sniffing import MISSING, Layout, sniff
 from redac.files.table import DataFileError, Source, Table, decoding
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# What damaged compressed data and undecodable characters lead to.
+_READING_ERRORS = (csv.Error, EOFError, OSError, UnicodeError, zlib.error)
+
 
 def read_text(path: str) -> Table:
     """Read a text table, with or without header and row names, plain or gzipped."""
-    with decoding(path, "a text table"):
+    with decoding(path, "a text table", _READING_ERRORS):
         encoding = likely_encoding(path)
         try:
             return _read_encoded(path, encoding)
@@ -58,6 +55,7 @@ def _read_encoded(path: str, encoding: str) -> Table:
 def _parse(path: str, layout: Layout) -> pd.DataFrame:
     """Let pandas read the file, with columns numbered from 0."""
     import pandas as pd
+    from pandas.errors import ParserError, ParserWarning
 
     columns = range(layout.width)
     options: dict[str, Any] = {"na_values": sorted(MISSING)}
@@ -71,8 +69,10 @@ def _parse(path: str, layout: Layout) -> pd.DataFrame:
         options["float_precision"] = "round_trip"
     try:
         # An open stream, not a path: pandas 3.1 cuts large plain files at any line break.
-        with open_bytes(path) as stream:
-            return pd.read_csv(
+        with open_bytes(path) as stream, warnings.catch_warnings():
+            # pandas warns where it would drop cells.
+            warnings.simplefilter("error", ParserWarning)
+            frame: pd.DataFrame = pd.read_csv(
                 stream,
                 sep=r"\s+" if layout.delimiter == BLANK else layout.delimiter,
                 header=None if layout.names is None else 0,
@@ -85,9 +85,10 @@ def _parse(path: str, layout: Layout) -> pd.DataFrame:
                 encoding=layout.encoding,
                 **options,
             )
-    except pd.errors.ParserError as error:
+    except (ParserError, ParserWarning) as error:
         _refuse_ragged(path, layout, unclosed_quote="EOF inside string" in str(error))
-        raise
+        raise DataFileError(f"{path}: cannot be split into columns ({error})") from error
+    return frame
 
 
 def _needs_exact_floats(pandas_version: str) -> bool:
@@ -101,7 +102,9 @@ def _refuse_ragged(path: str, layout: Layout, *, unclosed_quote: bool = False) -
     header_lines = 0 if layout.names is None else 1
     line = 1
     try:
-        for position, (line, cells) in enumerate(all_records(path, layout)):
+        for position, (line, cells) in enumerate(
+            all_records(path, layout.encoding, layout.delimiter)
+        ):
             if position >= header_lines and not unclosed_quote:
                 refuse_wrong_width(path, line, len(cells), layout.width)
     except csv.Error as error:
@@ -113,7 +116,7 @@ def _refuse_ragged(path: str, layout: Layout, *, unclosed_quote: bool = False) -
 def _line_of_row(path: str, layout: Layout, row: int) -> int:
     """Return the line of the file, counted from 1, where a data row starts."""
     wanted = row if layout.names is None else row + 1
-    for position, (line, _) in enumerate(all_records(path, layout)):
+    for position, (line, _) in enumerate(all_records(path, layout.encoding, layout.delimiter)):
         if position == wanted:
             return line
     return wanted + 1

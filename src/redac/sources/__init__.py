@@ -1,4 +1,4 @@
-"""Where S comes from. ``as_source`` and ``as_data`` are the only places that look at the type of the data."""
+"""Where S comes from; ``as_data`` is the only place that looks at the type of the data."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ __all__ = [
     "covariance_source",
 ]
 
-# Up to this many features, and no more than samples, S is formed once and the data are not read again.
+# Up to this many features, and no more than samples, S is formed once and the data are not read
+# again.
 _GRAM_ORDER = 2000
 
 
 def as_data(
     X: Any, *, standardize: bool = False, mean: Array | None = None, scale: Array | None = None
 ) -> DenseData | SparseData:
-    """X about its own mean (or a given one), scaled by its own deviations, by given ones, or not at all."""
+    """X about its own mean or a given one, scaled by its own deviations, by given ones, or not."""
     kind = SparseData if issparse(X) else DenseData
     if kind is SparseData and X.format not in ("csr", "csc"):
         X = X.tocsr()
@@ -55,6 +56,6 @@ def as_source(data: DenseData | SparseData) -> Source:
 
 
 def covariance_source(S: Any) -> Gram:
-    """A covariance or correlation matrix as the source, checked for shape, symmetry and definiteness."""
+    """A covariance or correlation matrix as the source, checked for what can be wrong with it."""
     matrix, unit = checked_covariance(S)
     return Gram(matrix, variance_unit=unit)

@@ -1,8 +1,9 @@
 """What the solver and the measures may ask of data.
 
-Write S for the scatter matrix of the centred (and, if wanted, standardised) data, or for a covariance matrix. With u_i = X a_i
-every quantity of the algorithm is a product with S, so a source answers four questions about S
-and nobody above it knows whether the data are dense, sparse, on disk, or a covariance matrix.
+Write S for the scatter matrix of the centred (and, if wanted, standardised) data, or for a
+covariance matrix. With u_i = X a_i every quantity of the algorithm is a product with S, so a source
+answers four questions about S and nobody above it knows whether the data are dense, sparse, on
+disk, or a covariance matrix.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Indices = NDArray[np.intp]
 
 
 class Source(Protocol):
-    """Products with S, a symmetric positive semi-definite d × d matrix that need not exist in memory."""
+    """Products with S, a positive semi-definite d × d matrix that need not exist in memory."""
 
     @property
     def n_features(self) -> int: ...
@@ -63,6 +64,11 @@ class Data(Protocol):
     @property
     def diagonal(self) -> Array:
         """The sum of squares of each column of X."""
+        ...
+
+    @property
+    def unit(self) -> float:
+        """What X was divided by to stay within the safe range of float64; mostly one."""
         ...
 
     @property

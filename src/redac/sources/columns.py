@@ -18,8 +18,9 @@ _BATCH = 64
 class Columns:
     """S = XᵀX through products with X; columns of S are computed when first needed and remembered.
 
-    A sparse loading vector v touches few columns of S, the supports settle after some sweeps, and from then on S v costs
-    nothing that grows with the number of samples. Dense vectors go through the data instead.
+    A sparse loading vector v touches few columns of S, the supports settle after some sweeps, and
+    from then on S v costs nothing that grows with the number of samples. Dense vectors go through
+    the data instead.
     """
 
     def __init__(self, data: Data) -> None:
@@ -65,7 +66,10 @@ class Columns:
         return self._axes_from_rows(r)
 
     def _axes_from_rows(self, r: int) -> tuple[Array, Array]:
-        """Through the n × n matrix XXᵀ, which is the smaller one here: XXᵀu = λu gives S(Xᵀu) = λ(Xᵀu)."""
+        """Through the n × n matrix XXᵀ, which is the smaller one here:
+
+        XXᵀu = λu gives S(Xᵀu) = λ(Xᵀu).
+        """
         n, d = self.data.shape
         kernel = np.empty((n, n))
         for start in range(0, n, _BATCH):
@@ -83,7 +87,10 @@ class Columns:
         return axes, eigenvalues
 
     def _learn(self, support: Indices) -> None:
-        """Have the columns of the support at hand; forget those unused for longest when memory is short."""
+        """Have the columns of the support at hand;
+
+        forget those unused for longest when memory is short.
+        """
         wanted = support.tolist()
         missing = [j for j in wanted if j not in self._known]
         if not missing:

@@ -11,14 +11,14 @@ from scipy.linalg import eigh
 
 from redac.sources.base import Array
 
-# How far from symmetric, and how far below zero (against the largest eigenvalue), rounding may have left a matrix. Published
-# correlation tables with three decimals stay within the second.
+# How far from symmetric, and how far below zero (against the largest eigenvalue), rounding may have
+# left a matrix. Published correlation tables with three decimals stay within the second.
 _ASYMMETRY = 1e-6
 _INDEFINITENESS = 1e-3
 
 
 def checked_covariance(S: Any) -> tuple[Array, float]:
-    """S as a symmetric float64 array in a safe numerical range, and the unit that was divided out."""
+    """S as a symmetric float64 array in a safe range, and the unit that was divided out."""
     matrix = np.asarray(S)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ValueError(
@@ -48,7 +48,9 @@ def _require_finite(matrix: NDArray[np.float64]) -> None:
         return
     row, column = (int(i) for i in np.argwhere(~np.isfinite(matrix))[0])
     what = "NaN" if np.isnan(matrix[row, column]) else "infinity"
-    raise ValueError(f"The covariance matrix contains {what}: row {row}, column {column}, counted from 0.")
+    raise ValueError(
+        f"The covariance matrix contains {what}: row {row}, column {column}, counted from 0."
+    )
 
 
 def _require_symmetric(matrix: Array) -> None:
@@ -57,17 +59,20 @@ def _require_symmetric(matrix: Array) -> None:
         return
     row, column = (int(i) for i in np.unravel_index(np.argmax(difference), matrix.shape))
     raise ValueError(
-        f"A covariance matrix is symmetric; here entry ({row}, {column}) is {matrix[row, column]:.6g} "
-        f"and entry ({column}, {row}) is {matrix[column, row]:.6g}."
+        f"A covariance matrix is symmetric; here entry ({row}, {column}) is "
+        f"{matrix[row, column]:.6g} and entry ({column}, {row}) is {matrix[column, row]:.6g}."
     )
 
 
 def _require_semidefinite(matrix: Array) -> None:
-    """Eigenvalues slightly below zero come from rounding; far below, the matrix is no covariance matrix."""
+    """Eigenvalues slightly below zero come from rounding;
+
+    far below, the matrix is no covariance matrix.
+    """
     largest = float(np.abs(matrix).sum(axis=1).max())
     smallest = float(eigh(matrix, eigvals_only=True, subset_by_index=(0, 0))[0])
     if smallest < -_INDEFINITENESS * largest:
         raise ValueError(
-            f"A covariance matrix has no negative eigenvalues; the smallest here is {smallest:.4g}. "
-            "If it was estimated with missing values, project it first (for instance by clipping its eigenvalues)."
+            f"A covariance matrix has no negative eigenvalue; the smallest here is {smallest:.4g}. "
+            "If it was estimated from data with gaps, clip its eigenvalues at zero first."
         )

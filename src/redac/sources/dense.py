@@ -1,8 +1,10 @@
-"""Dense data: any real dtype, C or Fortran order, read-only or memory-mapped, never copied as a whole.
+"""Dense data: any real dtype, C or Fortran order, read-only or memory-mapped, never copied as a
+whole.
 
-Rows are read in blocks; a block is centred, scaled and turned into float64 in a buffer that is used again.
-The buffer is the only temporary. It makes float32 and integer data as accurate as float64, and centring before multiplying
-keeps the digits that products of raw data lose when the mean is large against the spread.
+Rows are read in blocks; a block is centred, scaled and turned into float64 in a buffer that is used
+again. The buffer is the only temporary. It makes float32 and integer data as accurate as float64,
+and centring before multiplying keeps the digits that products of raw data lose when the mean is
+large against the spread.
 """
 
 from __future__ import annotations
@@ -33,18 +35,21 @@ class DenseData:
 
     @classmethod
     def standing_alone(cls, X: NDArray[Any], *, standardize: bool) -> DenseData:
-        """Data about their own mean, divided by their own standard deviations where that is wanted."""
+        """Data about their own mean, in units of their own standard deviations if wanted."""
         low, high, mean = _range_and_mean(X)
-        first = Moments.about_own_mean(low, high, mean, n_samples=X.shape[0])
-        sums = cls(X, first)._sums_of_squares()
-        return cls(X, first.with_sums_of_squares(sums, standardize=standardize))
+        moments = Moments.about_own_mean(low, high, mean, n_samples=X.shape[0])
+        return cls(X, moments).with_scatter(standardize=standardize)
 
     @classmethod
     def about(cls, X: NDArray[Any], mean: Array, scale: Array) -> DenseData:
         """Data about a given centre and scale."""
         low, high, _ = _range_and_mean(X)
-        first = Moments.about(low, high, mean, scale, n_samples=X.shape[0])
-        return cls(X, first.with_sums_of_squares(cls(X, first)._sums_of_squares(), standardize=False))
+        return cls(X, Moments.about(low, high, mean, scale, n_samples=X.shape[0]))
+
+    def with_scatter(self, *, standardize: bool = False) -> DenseData:
+        """The same data with the scatter of each column known, after one more pass."""
+        sums = self._sums_of_squares()
+        return type(self)(self.X, self.moments.with_sums_of_squares(sums, standardize=standardize))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -54,6 +59,10 @@ class DenseData:
     @property
     def diagonal(self) -> Array:
         return self.moments.diagonal
+
+    @property
+    def unit(self) -> float:
+        return self.moments.unit
 
     @property
     def variance_unit(self) -> float:
@@ -106,7 +115,7 @@ class DenseData:
             yield rows, block
 
     def _sums_of_squares(self) -> Array:
-        """Σ((x − μ)/peak)² of each column, in the unit of its own peak so that nothing over- or underflows."""
+        """Σ((x − μ)/peak)² of each column; in the unit of its peak nothing over- or underflows."""
         relative = DenseData(self.X, self.moments)
         relative._factor = 1.0 / self.moments.peak
         sums = np.zeros(self.shape[1])
@@ -116,7 +125,10 @@ class DenseData:
 
 
 def _range_and_mean(X: NDArray[Any]) -> tuple[Array, Array, Array]:
-    """Smallest, largest and mean value of each column in one pass; NaN and infinity are an error."""
+    """Smallest, largest and mean value of each column in one pass;
+
+    NaN and infinity are an error.
+    """
     n, d = X.shape
     low, high, mean = np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d)
     height = max(1, _BLOCK_BYTES // (8 * d))
@@ -135,7 +147,10 @@ def _range_and_mean(X: NDArray[Any]) -> tuple[Array, Array, Array]:
 
 
 def _sum_over_n(block: NDArray[Any], n: int, peak: float) -> Array:
-    """Σ x / n of each column; entries near the largest float are divided first so that the sum stays finite."""
+    """Σ x / n of each column;
+
+    entries near the largest float are divided first so that the sum stays finite.
+    """
     if peak > 1e290:
         return np.asarray((block / n).sum(axis=0, dtype=np.float64))
     return np.asarray(block.sum(axis=0, dtype=np.float64)) / n

@@ -1,4 +1,7 @@
-"""A source whose matrix S is known in full: a covariance matrix, or the Gram matrix of data with few features."""
+"""A source whose matrix S is known in full:
+
+a covariance matrix, or the Gram matrix of data with few features.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,12 @@ class Gram:
     def total(self) -> float:
         return float(self.diagonal.sum())
 
+    def standardized(self) -> tuple[Gram, Array]:
+        """The correlation matrix that belongs to S, and the standard deviations divided out."""
+        deviations = np.sqrt(np.where(self.diagonal > 0, self.diagonal, 1.0))
+        correlation = self.S / deviations / deviations[:, None]
+        return Gram(correlation), deviations * np.sqrt(self.variance_unit)
+
     def dot(self, V: Array) -> Array:
         return self.S @ V
 
@@ -53,7 +62,7 @@ class Gram:
 
 def weighted_sum(vectors: list[Array], coefficients: Array) -> Array:
     """Σ c_j x_j of contiguous vectors, in one pass over each and without temporaries."""
-    result = coefficients[0] * vectors[0]
+    result: Array = coefficients[0] * vectors[0]
     for x, c in zip(vectors[1:], coefficients[1:], strict=True):
         result = blas.daxpy(x, result, a=c)
     return result

@@ -26,7 +26,8 @@ class Moments:
     scale : what each column is divided by: its standard deviation, or one.
     constant : which columns do not vary.
     peak : the largest distance from the mean in each column; one for constant columns.
-    unit : a power of two. The solver sees the data divided by it, so that neither tiny nor huge data lose digits.
+    unit : a power of two. The solver sees the data divided by it, so that neither tiny nor huge
+        data lose digits.
     diagonal : the sum of squares of each centred, scaled column in that unit.
     """
 
@@ -41,7 +42,8 @@ class Moments:
     @classmethod
     def about_own_mean(cls, low: Array, high: Array, mean: Array, *, n_samples: int) -> Moments:
         """Moments of first order from the extremes and the mean of each column."""
-        # A constant column is recognised by its extremes: rounding of the mean must not lend it a variance.
+        # A constant column is recognised by its extremes: rounding of the mean must not lend it a
+        # variance.
         constant = low == high
         mean = np.where(constant, low, np.clip(mean, low, high))
         return cls._build(low, high, mean, np.ones_like(mean), constant, n_samples)
@@ -93,7 +95,7 @@ class Moments:
 
     @property
     def variance_unit(self) -> float:
-        """What a sum of squares in the solver's unit must be multiplied with to become a variance."""
+        """What turns a sum of squares in the solver's unit into a variance."""
         return self.unit / max(self.n_samples - 1, 1) * self.unit
 
 

@@ -1,7 +1,7 @@
 """Sparse data: CSR or CSC, centred and scaled implicitly, never densified.
 
-Xᵀ(Xv) − nμ(μᵀv) loses all digits when the mean is large against the spread. Here the vector in the middle is centred first:
-s = Xv − (μᵀv)·1, then Xᵀs − μ Σs, which keeps them.
+Xᵀ(Xv) − nμ(μᵀv) loses all digits when the mean is large against the spread. Here the vector in the
+middle is centred first: s = Xv − (μᵀv)·1, then Xᵀs − μ Σs, which keeps them.
 """
 
 from __future__ import annotations
@@ -29,20 +29,23 @@ class SparseData:
 
     @classmethod
     def standing_alone(cls, X: Any, *, standardize: bool) -> SparseData:
-        """Data about their own mean, divided by their own standard deviations where that is wanted."""
+        """Data about their own mean, in units of their own standard deviations if wanted."""
         X = _canonical(X)
         low, high, mean = _range_and_mean(X)
-        first = Moments.about_own_mean(low, high, mean, n_samples=X.shape[0])
-        sums = _sums_of_squares(X, first)
-        return cls(X, first.with_sums_of_squares(sums, standardize=standardize))
+        moments = Moments.about_own_mean(low, high, mean, n_samples=X.shape[0])
+        return cls(X, moments).with_scatter(standardize=standardize)
 
     @classmethod
     def about(cls, X: Any, mean: Array, scale: Array) -> SparseData:
         """Data about a given centre and scale."""
         X = _canonical(X)
         low, high, _ = _range_and_mean(X)
-        first = Moments.about(low, high, mean, scale, n_samples=X.shape[0])
-        return cls(X, first.with_sums_of_squares(_sums_of_squares(X, first), standardize=False))
+        return cls(X, Moments.about(low, high, mean, scale, n_samples=X.shape[0]))
+
+    def with_scatter(self, *, standardize: bool = False) -> SparseData:
+        """The same data with the scatter of each column known, after one more pass."""
+        sums = _sums_of_squares(self.X, self.moments)
+        return type(self)(self.X, self.moments.with_sums_of_squares(sums, standardize=standardize))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,6 +55,10 @@ class SparseData:
     @property
     def diagonal(self) -> Array:
         return self.moments.diagonal
+
+    @property
+    def unit(self) -> float:
+        return self.moments.unit
 
     @property
     def variance_unit(self) -> float:
@@ -127,7 +134,8 @@ def _sums_of_squares(X: Any, moments: Moments) -> Array:
         deviation = (values - moments.mean[columns]) / moments.peak[columns]
         sums += np.bincount(columns, weights=deviation**2, minlength=d)
         stored += np.bincount(columns, minlength=d)
-    return sums + (n - stored) * (moments.mean / moments.peak) ** 2
+    unstored: Array = (n - stored) * (moments.mean / moments.peak) ** 2
+    return sums + unstored
 
 
 def _not_finite(X: Any) -> NonFiniteError:

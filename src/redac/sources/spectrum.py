@@ -1,7 +1,8 @@
 """Leading eigenvectors: exact for small matrices, by subspace iteration for large ones.
 
-Both are deterministic. The random block of the iteration comes from a fixed seed, so that the same data give the same
-start whatever their container, and a fit without ``random_state`` can be repeated.
+Both are deterministic. The random block of the iteration comes from a fixed seed, so that the same
+data give the same start whatever their container, and a fit without ``random_state`` can be
+repeated.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _RELATIVE_ACCURACY = 1e-4
 
 
 def leading_eigenvectors(S: Array, r: int) -> tuple[Array, Array]:
-    """The r leading eigenvectors of a symmetric matrix in memory and their eigenvalues, largest first."""
+    """The r leading eigenvectors of a symmetric matrix and their eigenvalues, largest first."""
     d = S.shape[0]
     if d > EXACT_ORDER:
         return subspace_iteration(lambda V: S @ V, d, r)

@@ -1,0 +1,93 @@
+"""Progress: scikit-learn's callbacks (from version 1.9 on) as monitors of a search.
+
+The tasks form a tree, fit → start → sweep. With an older scikit-learn the mixin and the decorator
+do nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from redac.solver import OnSweep
+from redac.sources.base import Array
+
+__all__ = ["CallbackSupportMixin", "FitMonitor", "Silent", "with_callbacks"]
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+    Method = TypeVar("Method", bound=Callable[..., Any])
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in for scikit-learn's mixin: no callbacks can be set."""
+
+    def with_callbacks(method: Method) -> Method:
+        """Stands in for scikit-learn's decorator: the method as it is."""
+        return method
+
+
+class Silent:
+    """Nobody watches."""
+
+    stopped = False
+
+    def begin_run(self) -> OnSweep | None:
+        return None
+
+    def end_run(self) -> None:
+        return None
+
+    def close(self) -> None:
+        return None
+
+
+class FitMonitor:
+    """Tells the callbacks of an estimator of every sweep; one of them may stop the search."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        *,
+        runs: int,
+        max_sweeps: int,
+        attributes: Callable[[Array], dict[str, Any]],
+    ) -> None:
+        self.stopped = False
+        self._tell: dict[str, Any] = {"estimator": estimator, "X": X}
+        self._max_sweeps = max_sweeps
+        self._attributes = attributes
+        self._fit = estimator._init_callback_context(max_subtasks=runs)
+        self._fit.call_on_fit_task_begin(**self._tell)
+
+    @classmethod
+    def watching(cls, estimator: Any, X: Any, **options: Any) -> FitMonitor | Silent:
+        """A monitor for the callbacks that were set, or a silent one where there are none."""
+        if not getattr(estimator, "_skl_callbacks", None):
+            return Silent()
+        return cls(estimator, X, **options)
+
+    def begin_run(self) -> OnSweep | None:
+        self._run = self._fit.subcontext(task_name="start", max_subtasks=self._max_sweeps)
+        self._run.call_on_fit_task_begin(**self._tell)
+        return self._on_sweep
+
+    def end_run(self) -> None:
+        self.stopped |= bool(self._run.call_on_fit_task_end(**self._tell))
+
+    def close(self) -> None:
+        """The fit has ended."""
+        self._fit.call_on_fit_task_end(**self._tell)
+
+    def _on_sweep(self, number: int, objective: float, V: Array) -> bool:
+        sweep = self._run.subcontext(task_name="sweep")
+        sweep.call_on_fit_task_begin(**self._tell)
+        self.stopped |= bool(
+            sweep.call_on_fit_task_end(
+                **self._tell,
+                metadata={"sweep": number, "objective": objective},
+                reconstruction_attributes=lambda: self._attributes(V),
+            )
+        )
+        return self.stopped

@@ -1,0 +1,129 @@
+"""``redac fit``: sparse components of a file, printed and, if wanted, written."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import warnings
+from typing import IO, TYPE_CHECKING, Any
+
+from redac.cli.inputs import add_data_options, numbers, read_data, whole_or_share
+
+if TYPE_CHECKING:
+    from redac import SparsePCA
+    from redac.files import Table
+
+_DEFAULT_COMPONENTS = 5
+_DEFAULT_CARDINALITY = 10
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "fit",
+        help="find sparse components of a data set",
+        description="Find sparse components of a data set, print them, write them with --output.",
+    )
+    add_data_options(parser)
+    bounds = parser.add_mutually_exclusive_group()
+    bounds.add_argument(
+        "--cardinality",
+        type=numbers(whole_or_share),
+        metavar="K",
+        help="at most K non-zero loadings; one number for all components or a list such as 8,5,6; "
+        "0.1 means a tenth of the features",
+    )
+    bounds.add_argument(
+        "--l1-bound",
+        type=numbers(float),
+        metavar="T",
+        help="bound on the sum of magnitudes of the loadings instead, one number or a list",
+    )
+    parser.add_argument("--nonnegative", action="store_true", help="allow no negative loading")
+    parser.add_argument(
+        "--init-count", type=int, metavar="N", help="number of starting points (default: 2)"
+    )
+    parser.add_argument("--seed", type=int, metavar="S", help="seed of random starting points")
+    parser.add_argument(
+        "--output",
+        metavar="DIR",
+        help="write loadings.csv, scores.csv, model.npz and report.html to this folder",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, fit, print, write."""
+    from redac.cli import show
+
+    table, is_covariance = read_data(options)
+    show.left_out_columns(table)
+    model = _model(options, table.values.shape[1])
+    with show.progress() as callbacks, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if callbacks and hasattr(model, "set_callbacks"):
+            model.set_callbacks(*callbacks)
+        if is_covariance:
+            model.fit_covariance(table.values)
+        else:
+            model.fit(table.values)
+    if table.feature_names is not None:
+        import numpy as np
+
+        model.feature_names_in_ = np.array(table.feature_names, dtype=object)
+    show.notes(caught)
+    show.components(model)
+    if options.output is not None:
+        _write(options, model, table, is_covariance)
+    return 0
+
+
+def _model(options: argparse.Namespace, n_features: int) -> SparsePCA:
+    from redac import SparsePCA
+    from redac.cli import show
+
+    lists = [b for b in (options.cardinality, options.l1_bound) if isinstance(b, list)]
+    components = options.components
+    if components is None:
+        components = len(lists[0]) if lists else min(_DEFAULT_COMPONENTS, n_features)
+    cardinality = options.cardinality
+    if cardinality is None and options.l1_bound is None:
+        cardinality = min(_DEFAULT_CARDINALITY, max(1, math.ceil(n_features / 3)))
+        show.note(
+            f"at most {cardinality} non-zero loadings for each component; "
+            "choose with --cardinality or --l1-bound"
+        )
+    return SparsePCA(
+        components,
+        cardinality=cardinality,
+        l1_bound=options.l1_bound,
+        nonnegative=options.nonnegative,
+        standardize=options.standardize,
+        n_init="auto" if options.init_count is None else options.init_count,
+        random_state=options.seed,
+    )
+
+
+def _write(
+    options: argparse.Namespace, model: SparsePCA, table: Table, is_covariance: bool
+) -> None:
+    """All results into the output folder, each file whole or not at all."""
+    from redac.cli import show
+    from redac.files import output_folder, write_atomically
+    from redac.report import html_report
+    from redac.tables import scores_table
+
+    folder = output_folder(options.output)
+    loadings = model.loadings_table().fillna(0.0)
+    write_atomically(folder / "loadings.csv", lambda file: loadings.to_csv(file))
+    if not is_covariance:
+        scores = scores_table(model, table.values, table.sample_names)
+        write_atomically(folder / "scores.csv", lambda file: scores.to_csv(file))
+    model.save(folder / "model.npz")
+    report = html_report(model, title=options.data)
+    write_atomically(folder / "report.html", lambda file: _write_text(file, report))
+    show.note(f"results written to {folder}")
+
+
+def _write_text(file: IO[bytes], text: str) -> None:
+    file.write(text.encode())

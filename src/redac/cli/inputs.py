@@ -1,0 +1,58 @@
+"""What the commands have in common: the data argument and lists of numbers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from redac.files import Table, read_table
+
+
+def add_data_options(parser: argparse.ArgumentParser) -> None:
+    """The data, and how they are to be taken."""
+    parser.add_argument(
+        "data",
+        metavar="DATA",
+        help="a .csv, .tsv, .parquet, .npy, .npz or .mtx file, or 'pitprops'",
+    )
+    parser.add_argument(
+        "--covariance", action="store_true", help="DATA is a covariance or correlation matrix"
+    )
+    parser.add_argument(
+        "--standardize", action="store_true", help="divide columns by their standard deviation"
+    )
+    parser.add_argument(
+        "--components", type=int, metavar="R", help="number of components (default: 5)"
+    )
+
+
+def read_data(options: argparse.Namespace) -> tuple[Table, bool]:
+    """The table behind DATA, and whether it is a covariance matrix."""
+    if options.data == "pitprops":
+        from redac.datasets import load_pitprops
+
+        pitprops = load_pitprops()
+        names = list(pitprops.feature_names)
+        return Table(pitprops.correlation, names, names, {}), True
+    return read_table(options.data, square=options.covariance), options.covariance
+
+
+def numbers(kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A parser of one number, or of several with commas between them."""
+
+    def parse(text: str) -> Any:
+        try:
+            values = [kind(part) for part in text.split(",")]
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is neither a number nor a list such as 8,5,6"
+            ) from None
+        return values[0] if len(values) == 1 else values
+
+    return parse
+
+
+def whole_or_share(text: str) -> int | float:
+    """A cardinality: 8 means eight features, 0.1 a tenth of them."""
+    return float(text) if "." in text else int(text)

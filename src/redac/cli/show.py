@@ -1,0 +1,106 @@
+"""What the user sees in the terminal:
+
+tables on standard output, notes and progress on standard error.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from redac.cli.progress import SweepProgress
+
+if TYPE_CHECKING:
+    from redac import SparsePCA
+    from redac.files import Table
+
+_LONGEST_MATRIX = 60
+
+
+def note(text: str) -> None:
+    """One line beside the results."""
+    sys.stderr.write(f"note: {text}\n")
+
+
+def notes(caught: list[warnings.WarningMessage]) -> None:
+    """Warnings of a fit, each once, as notes."""
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        note(text)
+
+
+def left_out_columns(table: Table) -> None:
+    """Say which columns were not numeric."""
+    for name, reason in table.ignored.items():
+        note(f"column {name!r} left out: {reason}")
+
+
+@contextmanager
+def progress() -> Iterator[list[Any]]:
+    """Callbacks that draw a progress bar when somebody is watching."""
+    if not sys.stderr.isatty():
+        yield []
+        return
+    with SweepProgress(Console(stderr=True)) as bar:
+        yield [bar]
+
+
+def components(model: SparsePCA) -> None:
+    """The components with names, loadings and explained variance."""
+    loadings = model.loadings_table()
+    console = _console()
+    as_matrix = _matrix(model, loadings)
+    wide = console.measure(as_matrix).maximum > console.width
+    if len(loadings) > _LONGEST_MATRIX or wide:
+        for number in range(model.n_components_):
+            _print_component(console, model, number, loadings.iloc[:, number].dropna())
+    else:
+        console.print(as_matrix)
+    pev = 100 * model.explained_variance_ratio_.sum()
+    console.print(
+        f"{model.n_components_} components explain {pev:.2f} % of the variance (PEV) with "
+        f"{np.count_nonzero(model.components_)} non-zero loadings; "
+        f"reconstruction error (RRE) {model.reconstruction_error_:.4f}."
+    )
+
+
+def _console() -> Console:
+    # Without a terminal rich assumes 80 columns; files and pipes have no such limit.
+    width = None if sys.stdout.isatty() else max(shutil.get_terminal_size((120, 25)).columns, 120)
+    return Console(width=width, highlight=False)
+
+
+def _matrix(model: SparsePCA, loadings: Any) -> RichTable:
+    table = RichTable(box=box.SIMPLE_HEAD, show_footer=False)
+    table.add_column("feature", no_wrap=True)
+    for number in range(model.n_components_):
+        table.add_column(f"PC{number + 1}", justify="right", no_wrap=True)
+    for feature, row in zip(loadings.index, loadings.to_numpy(), strict=True):
+        table.add_row(escape(str(feature)), *("" if np.isnan(x) else f"{x:.3f}" for x in row))
+    table.add_section()
+    shares = 100 * model.explained_variance_ratio_
+    table.add_row("variance %", *(f"{share:.2f}" for share in shares))
+    table.add_row("cumulative %", *(f"{total:.2f}" for total in np.cumsum(shares)))
+    table.add_row("non-zeros", *(str(int(row.astype(bool).sum())) for row in model.components_))
+    return table
+
+
+def _print_component(console: Console, model: SparsePCA, number: int, loadings: Any) -> None:
+    shares = 100 * model.explained_variance_ratio_
+    console.print(
+        f"[bold]PC{number + 1}[/bold]  {shares[number]:.2f} % of the variance, "
+        f"{shares[: number + 1].sum():.2f} % so far, {len(loadings)} features"
+    )
+    ordered = loadings.iloc[np.argsort(-np.abs(loadings.to_numpy()), kind="stable")]
+    entries = [f"{escape(str(name))} {value:.3f}" for name, value in ordered.items()]
+    console.print("  " + ", ".join(entries), soft_wrap=False)
+    console.print()

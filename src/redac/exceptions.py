@@ -1,0 +1,17 @@
+"""Warnings that a fit may give. Each names the components concerned and what can be done."""
+
+from __future__ import annotations
+
+__all__ = ["ExhaustedWarning", "FitInterruptedWarning", "SeparationWarning"]
+
+
+class ExhaustedWarning(UserWarning):
+    """Some components found nothing left to explain; their loadings are zero."""
+
+
+class SeparationWarning(UserWarning):
+    """Some components are almost linear combinations of the others."""
+
+
+class FitInterruptedWarning(UserWarning):
+    """The fit was interrupted; the best components found so far are kept."""

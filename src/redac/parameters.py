@@ -1,0 +1,142 @@
+"""From the arguments that a user gives to the objects that the solver takes.
+
+Every complaint names the argument, its value, and what would be right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from redac.constraints import L0, L1, Constraint, Nonnegative
+from redac.sources.base import Array
+
+INITS = ("pca", "varimax", "random")
+
+
+def build_constraints(
+    n_components: int, n_features: int, *, cardinality: Any, l1_bound: Any, nonnegative: Any
+) -> list[Constraint]:
+    """One constraint for each component."""
+    if cardinality is not None and l1_bound is not None:
+        raise ValueError(
+            f"cardinality={cardinality!r} and l1_bound={l1_bound!r} were both given; "
+            "they are two ways to make components sparse, choose one."
+        )
+    sets: list[Constraint]
+    if l1_bound is not None:
+        sets = [L1(_l1_bound(t)) for t in _for_each("l1_bound", l1_bound, n_components)]
+    elif cardinality is not None:
+        given = _for_each("cardinality", cardinality, n_components)
+        sets = [L0(_cardinality(k, n_features)) for k in given]
+    else:
+        sets = [L0(n_features)] * n_components
+    signs = _for_each("nonnegative", nonnegative, n_components)
+    return [
+        Nonnegative(inner) if _flag("nonnegative", sign) else inner
+        for inner, sign in zip(sets, signs, strict=True)
+    ]
+
+
+def is_shared(value: Any) -> bool:
+    """Whether one value was given for all components, rather than one for each."""
+    return value is None or isinstance(value, (bool, np.bool_, Real))
+
+
+def count(name: str, value: Any, *, least: int, most: int | None = None, why: str = "") -> int:
+    """A whole number within limits."""
+    if not _is_whole(value):
+        raise TypeError(f"{name}={value!r} must be a whole number.")
+    if value < least or (most is not None and value > most):
+        limits = f"at least {least}" if most is None else f"between {least} and {most}"
+        raise ValueError(f"{name}={value!r} must be {limits}{why}.")
+    return int(value)
+
+
+def amount(name: str, value: Any) -> float:
+    """A number that is zero or more."""
+    if not _is_number(value):
+        raise TypeError(f"{name}={value!r} must be a number.")
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{name}={value!r} must be zero or more, and finite.")
+    return float(value)
+
+
+def start(init: Any, n_components: int, n_features: int) -> str | Array:
+    """The start asked for: a name, or loadings of d × r from an array of components."""
+    if isinstance(init, str):
+        if init not in INITS:
+            raise ValueError(f"init={init!r} is not one of {', '.join(INITS)}, or an array.")
+        return init
+    components = np.asarray(init, dtype=np.float64)
+    if components.shape != (n_components, n_features):
+        raise ValueError(
+            f"init has shape {components.shape}; with n_components={n_components} and "
+            f"{n_features} features it must be ({n_components}, {n_features})."
+        )
+    if not np.isfinite(components).all():
+        raise ValueError("init contains NaN or infinity.")
+    return components.T
+
+
+def start_count(n_init: Any, init: str | Array) -> int:
+    """How many starting points to try; "auto" adds the rotated axes to the principal axes."""
+    if isinstance(n_init, str):
+        if n_init != "auto":
+            raise ValueError(f"n_init={n_init!r} must be a whole number or 'auto'.")
+        return 2 if isinstance(init, str) and init == "pca" else 1
+    return count("n_init", n_init, least=1)
+
+
+def _for_each(name: str, value: Any, n_components: int) -> Sequence[Any]:
+    """One value for each component from a value for all or a sequence."""
+    if is_shared(value):
+        return [value] * n_components
+    if isinstance(value, str) or not hasattr(value, "__len__"):
+        raise TypeError(f"{name}={value!r} must be a number or a sequence of numbers.")
+    if len(value) != n_components:
+        raise ValueError(
+            f"{name} has {len(value)} values for n_components={n_components}; "
+            "give one value for all, or one for each component."
+        )
+    return list(value)
+
+
+def _cardinality(value: Any, n_features: int) -> int:
+    if _is_whole(value):
+        if value < 1:
+            raise ValueError(f"cardinality={value!r} must be at least 1.")
+        return min(int(value), n_features)
+    if _is_number(value):
+        if not 0 < value <= 1:
+            raise ValueError(
+                f"cardinality={value!r} is neither a whole number nor a share of the features "
+                "in (0, 1]."
+            )
+        # Rounding must not cost an entry: 0.29 of 100 features are 29.
+        return max(1, math.floor(float(value) * n_features + 1e-9))
+    raise TypeError(f"cardinality={value!r} must be a whole number or a share in (0, 1].")
+
+
+def _l1_bound(value: Any) -> float:
+    if not _is_number(value):
+        raise TypeError(f"l1_bound={value!r} must be a number of at least 1.")
+    return float(value)
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}={value!r} must be True or False.")
+    return bool(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -1,0 +1,121 @@
+"""A report of a fitted model as one HTML file: no scripts, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+from html import escape
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from redac._version import __version__
+
+if TYPE_CHECKING:
+    from redac import SparsePCA
+
+_PAGE = Template("""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sparse components of $title</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
+       color: #1b1f24; background: #fff; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .6rem; text-align: right; white-space: nowrap; }
+th:first-child { text-align: left; font-weight: normal; }
+thead th { border-bottom: 2px solid #57606a; font-weight: 600; }
+tfoot tr:first-child > * { border-top: 1px solid #57606a; }
+.bar { display: inline-block; height: .7rem; background: #3b6fb6; vertical-align: middle; }
+footer { margin-top: 3rem; color: #57606a; font-size: .85rem; }
+</style>
+</head>
+<body>
+<h1>Sparse components of $title</h1>
+<p>$summary</p>
+<h2>Explained variance</h2>
+<div class="scroll">$variance</div>
+<h2>Loadings</h2>
+<p>Features that no component uses are left out. Blue loadings are positive, red ones negative.</p>
+<div class="scroll">$loadings</div>
+<h2>Settings</h2>
+<div class="scroll">$settings</div>
+<footer>redac $version</footer>
+</body>
+</html>
+""")
+
+
+def html_report(model: SparsePCA, *, title: str) -> str:
+    """The components, their explained variance and the settings that led to them."""
+    return _PAGE.substitute(
+        title=escape(title),
+        summary=escape(_summary(model)),
+        variance=_variance(model),
+        loadings=_loadings(model),
+        settings=_settings(model),
+        version=__version__,
+    )
+
+
+def _summary(model: SparsePCA) -> str:
+    pev = 100 * model.explained_variance_ratio_.sum()
+    ended = "converged" if model.converged_ else "ended before convergence"
+    return (
+        f"{model.n_components_} components with {np.count_nonzero(model.components_)} non-zero "
+        f"loadings out of {model.components_.size} explain {pev:.2f} % of the variance (PEV); the "
+        f"relative reconstruction error (RRE) is {model.reconstruction_error_:.4f}. The best run "
+        f"{ended} after {model.n_iter_} sweeps. Separation of the components: "
+        f"{model.separation_:.3f} (1 orthogonal, 0 collapsed)."
+    )
+
+
+def _variance(model: SparsePCA) -> str:
+    shares = 100 * model.explained_variance_ratio_
+    widest = max(float(shares.max()), np.finfo(float).tiny)
+    rows = []
+    for number, (share, total) in enumerate(zip(shares, np.cumsum(shares), strict=True), start=1):
+        used = int(np.count_nonzero(model.components_[number - 1]))
+        bar = f'<span class="bar" style="width:{12 * share / widest:.2f}rem"></span>'
+        rows.append(
+            f"<tr><th>PC{number}</th><td>{used}</td><td>{share:.2f}</td><td>{total:.2f}</td>"
+            f'<td style="text-align:left">{bar}</td></tr>'
+        )
+    head = (
+        "<tr><th>component</th><th>features</th><th>variance %</th><th>cumulative %</th><th></th>"
+    )
+    return f"<table><thead>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _loadings(model: SparsePCA) -> str:
+    table = model.loadings_table()
+    head = "".join(f"<th>PC{number + 1}</th>" for number in range(model.n_components_))
+    rows = [
+        f"<tr><th>{escape(str(name))}</th>{''.join(_cell(value) for value in row)}</tr>"
+        for name, row in zip(table.index, table.to_numpy(), strict=True)
+    ]
+    return (
+        f"<table><thead><tr><th>feature</th>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _cell(value: float) -> str:
+    if np.isnan(value):
+        return "<td></td>"
+    colour = "59,111,182" if value > 0 else "190,60,50"
+    return f'<td style="background:rgba({colour},{0.75 * min(abs(value), 1):.2f})">{value:.3f}</td>'
+
+
+def _settings(model: SparsePCA) -> str:
+    def text(value: Any) -> str:
+        return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+
+    rows = [
+        f"<tr><th>{escape(name)}</th><td>{escape(text(value))}</td></tr>"
+        for name, value in model.get_params(deep=False).items()
+    ]
+    return f"<table><tbody>{''.join(rows)}</tbody></table>"

@@ -1,0 +1,22 @@
+"""scikit-learn's own checks of an estimator."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from redac import SparsePCA
+
+
+@parametrize_with_checks(
+    [
+        SparsePCA(),
+        SparsePCA(cardinality=2),
+        SparsePCA(l1_bound=1.2, standardize=True),
+        SparsePCA(cardinality=0.5, nonnegative=True, n_perturbations=2, ridge=0.01),
+        SparsePCA(cardinality=2, init="random", n_init=2),
+    ]
+)
+@pytest.mark.filterwarnings("ignore::redac.exceptions.ExhaustedWarning")
+@pytest.mark.filterwarnings("ignore::redac.exceptions.SeparationWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
