@@ -21,9 +21,9 @@ from redac import parameters, persistence, variance
 from redac.callbacks import CallbackSupportMixin, FitMonitor, with_callbacks
 from redac.exceptions import ExhaustedWarning, FitInterruptedWarning, SeparationWarning
 from redac.search import Problem, Search
+from redac.signs import largest_entry_positive
 from redac.solver import Solution, Status
 from redac.sources import NonFiniteError, Source, as_data, as_source, covariance_source
-from redac.sources.base import Array
 from redac.starts import Starts
 from redac.tables import loadings_table
 
@@ -318,7 +318,7 @@ class SparsePCA(
             V, M, G = V[:, order], M[np.ix_(order, order)], G[np.ix_(order, order)]
         added = variance.increments(M, G)
         share = added / source.total if source.total > 0 else np.zeros(len(added))
-        self.components_ = _largest_entry_positive(V.T).astype(dtype)
+        self.components_ = largest_entry_positive(V.T).astype(dtype)
         self.explained_variance_ = added * source.variance_unit
         self.explained_variance_ratio_ = share
         unexplained = 1.0 - share.sum() if source.total > 0 else 0.0
@@ -402,9 +402,3 @@ class SparsePCA(
 def _float_dtype(X: Any) -> np.dtype[Any]:
     """The type of results: single precision stays single, all else becomes double."""
     return np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-
-
-def _largest_entry_positive(components: Array) -> Array:
-    """Components and their opposites are the same; this choice makes the answer unique."""
-    peaks = np.take_along_axis(components, np.abs(components).argmax(axis=1)[:, None], axis=1)
-    return np.where(peaks < 0, -components, components)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ExhaustedWarning", "FitInterruptedWarning", "SeparationWarning"]
+__all__ = ["CardinalityWarning", "ExhaustedWarning", "FitInterruptedWarning", "SeparationWarning"]
 
 
 class ExhaustedWarning(UserWarning):
@@ -15,3 +15,7 @@ class SeparationWarning(UserWarning):
 
 class FitInterruptedWarning(UserWarning):
     """The fit was interrupted; the best components found so far are kept."""
+
+
+class CardinalityWarning(UserWarning):
+    """A method could not reach the cardinality asked for, and says what it settled for."""

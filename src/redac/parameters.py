@@ -31,8 +31,7 @@ def build_constraints(
     if l1_bound is not None:
         sets = [L1(_l1_bound(t)) for t in _for_each("l1_bound", l1_bound, n_components)]
     elif cardinality is not None:
-        given = _for_each("cardinality", cardinality, n_components)
-        sets = [L0(_cardinality(k, n_features)) for k in given]
+        sets = [L0(k) for k in cardinalities(cardinality, n_components, n_features)]
     else:
         sets = [L0(n_features)] * n_components
     signs = _for_each("nonnegative", nonnegative, n_components)
@@ -40,6 +39,12 @@ def build_constraints(
         Nonnegative(inner) if _flag("nonnegative", sign) else inner
         for inner, sign in zip(sets, signs, strict=True)
     ]
+
+
+def cardinalities(cardinality: Any, n_components: int, n_features: int) -> list[int]:
+    """The number of non-zeros for each component."""
+    given = _for_each("cardinality", cardinality, n_components)
+    return [_cardinality(k, n_features) for k in given]
 
 
 def is_shared(value: Any) -> bool:

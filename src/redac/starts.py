@@ -12,8 +12,8 @@ import numpy as np
 from redac.constraints import Constraint
 from redac.sources.base import Array, Source
 
-_VARIMAX_ROUNDS = 500
-_VARIMAX_TOL = 1e-10
+_VARIMAX_ROUNDS = 100
+_VARIMAX_TOL = 1e-6
 
 
 class Starts:
@@ -96,12 +96,12 @@ def oriented(start: Array, constraints: Sequence[Constraint]) -> Array:
 
 def varimax(loadings: Array) -> Array:
     """Rotate loadings (d × r) so that the variance of their squares is largest (Kaiser 1958)."""
-    d, r = loadings.shape
-    rotation = np.eye(r)
+    rotation = np.eye(loadings.shape[1])
     criterion = 0.0
     for _ in range(_VARIMAX_ROUNDS):
         L = loadings @ rotation
-        gradient = loadings.T @ (L**3 - L * ((L**2).sum(axis=0) / d))
+        squares = L * L
+        gradient = loadings.T @ (L * (squares - squares.mean(axis=0)))
         left, singular, right = np.linalg.svd(gradient)
         rotation = left @ right
         if singular.sum() <= criterion * (1 + _VARIMAX_TOL):

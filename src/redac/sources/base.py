@@ -50,6 +50,10 @@ class Source(Protocol):
         """VᵀSV for a block V of columns."""
         ...
 
+    def factor(self) -> Array:
+        """A matrix A of at most d rows with AᵀA = S, formed in full: for methods that need one."""
+        ...
+
     def principal_axes(self, r: int) -> tuple[Array, Array]:
         """The r leading eigenvectors of S, as columns, and their eigenvalues, largest first."""
         ...
@@ -90,4 +94,8 @@ class Data(Protocol):
 
     def gram(self) -> Array:
         """XᵀX, in full."""
+        ...
+
+    def dense(self) -> Array:
+        """X itself, in full: for methods that cannot do without."""
         ...

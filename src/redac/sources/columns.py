@@ -59,6 +59,9 @@ class Columns:
         M: Array = U.T @ U
         return M
 
+    def factor(self) -> Array:
+        return self.data.dense()
+
     def principal_axes(self, r: int) -> tuple[Array, Array]:
         n, d = self.data.shape
         if min(n, d) > EXACT_ORDER:

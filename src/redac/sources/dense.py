@@ -100,6 +100,12 @@ class DenseData:
                 S = blas.dsyrk(1.0, block, trans=True, beta=1.0, c=S, overwrite_c=True)
         return mirror_upper(S)
 
+    def dense(self) -> Array:
+        X = np.empty(self.shape)
+        for rows, block in self._blocks():
+            X[rows] = block
+        return X
+
     def _blocks(self, size: int = _BLOCK_BYTES) -> Iterator[tuple[slice, Array]]:
         n, d = self.shape
         height = min(n, max(1, size // (8 * d)))

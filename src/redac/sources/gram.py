@@ -8,12 +8,11 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import blas
 
 from redac.sources.base import Array, Indices
 from redac.sources.spectrum import leading_eigenvectors
 
-# Below this length gathering rows and one matrix product beats one call of axpy for each row.
+# Below this length gathering rows and one matrix product beats one call for each row.
 _SHORT_ROW = 512
 
 
@@ -56,13 +55,19 @@ class Gram:
         M = V.T @ self.dot(V)
         return (M + M.T) / 2
 
+    def factor(self) -> Array:
+        values, vectors = np.linalg.eigh(self.S)
+        return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+
     def principal_axes(self, r: int) -> tuple[Array, Array]:
         return leading_eigenvectors(self.S, r)
 
 
 def weighted_sum(vectors: list[Array], coefficients: Array) -> Array:
-    """Σ c_j x_j of contiguous vectors, in one pass over each and without temporaries."""
+    """Σ c_j x_j of contiguous vectors, in one pass over each and without gathering them."""
     result: Array = coefficients[0] * vectors[0]
+    term = np.empty_like(result)
     for x, c in zip(vectors[1:], coefficients[1:], strict=True):
-        result = blas.daxpy(x, result, a=c)
+        np.multiply(x, c, out=term)
+        result += term
     return result

@@ -89,6 +89,10 @@ class SparseData:
             S[batch] = self.right(self.left_columns(batch, np.eye(batch.size))).T
         return (S + S.T) / 2
 
+    def dense(self) -> Array:
+        X = self.X.toarray() - self.moments.mean
+        return np.asarray(X if self._factor is None else X * self._factor)
+
 
 def _canonical(X: Any) -> Any:
     """X with at most one stored value for each entry; the caller's matrix is left as it is."""

@@ -1,0 +1,8 @@
+"""The methods that ReDaC is compared with, in one shape:
+
+data and cardinalities in, components out.
+"""
+
+from redac.methods.registry import available_methods, sparse_pca
+
+__all__ = ["available_methods", "sparse_pca"]

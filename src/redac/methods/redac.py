@@ -1,0 +1,83 @@
+"""ReDaC in the shape of the comparison methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from redac.callbacks import Silent
+from redac.constraints import L0, Constraint, Nonnegative, Vector, is_unit, normalized
+from redac.methods.data import MethodData
+from redac.search import Problem, Search
+from redac.sources.base import Array
+from redac.starts import Starts
+
+
+@dataclass(frozen=True)
+class SoftTopK:
+    """Soft-thresholding that leaves k entries: Theorem 3 with the largest bound t that does so.
+
+    The threshold is the (k + 1)-th largest magnitude; the l1 bound is then whatever the result has.
+    """
+
+    cardinality: int
+
+    def maximize(self, w: Vector) -> Vector:
+        if self.cardinality >= w.size:
+            return normalized(w)
+        magnitudes = np.abs(w)
+        threshold = np.partition(magnitudes, w.size - self.cardinality - 1)[
+            w.size - self.cardinality - 1
+        ]
+        shrunk = np.maximum(magnitudes - threshold, 0.0)
+        if not shrunk.any():  # all large entries are equal: any of them is as good
+            return L0(self.cardinality).maximize(w)
+        return normalized(np.copysign(shrunk, w))
+
+    def contains(self, v: Vector, *, atol: float = 1e-9) -> bool:
+        return is_unit(v, atol) and int(np.count_nonzero(v)) <= self.cardinality
+
+
+def redac_l0(
+    data: MethodData, cardinalities: Sequence[int], *, rng: np.random.RandomState, n_init: int = 2
+) -> Array:
+    """Minimise ‖X − UVᵀ‖² with ‖v_i‖₀ ≤ k_i (Zhao, Meng and Xu, Algorithm 1 with p = 0).
+
+    The cardinality is a constraint and is met as it is. Choose it unless there is a reason not to.
+    """
+    return _solve(data, [L0(k) for k in cardinalities], rng, n_init)
+
+
+def redac_l1(
+    data: MethodData, cardinalities: Sequence[int], *, rng: np.random.RandomState, n_init: int = 2
+) -> Array:
+    """Minimise ‖X − UVᵀ‖² with ‖v_i‖₁ ≤ t_i (Algorithm 1 with p = 1), t_i such that k_i entries
+    stay.
+
+    Choose it when small loadings should be shrunk rather than cut.
+    """
+    return _solve(data, [SoftTopK(k) for k in cardinalities], rng, n_init)
+
+
+def redac_l0_nonnegative(
+    data: MethodData, cardinalities: Sequence[int], *, rng: np.random.RandomState, n_init: int = 2
+) -> Array:
+    """The same as ``redac_l0`` with v_i ⪰ 0 (Algorithm 2 with p = 0)."""
+    return _solve(data, [Nonnegative(L0(k)) for k in cardinalities], rng, n_init)
+
+
+def redac_l1_nonnegative(
+    data: MethodData, cardinalities: Sequence[int], *, rng: np.random.RandomState, n_init: int = 2
+) -> Array:
+    """The same as ``redac_l1`` with v_i ⪰ 0 (Algorithm 2 with p = 1)."""
+    return _solve(data, [Nonnegative(SoftTopK(k)) for k in cardinalities], rng, n_init)
+
+
+def _solve(
+    data: MethodData, constraints: Sequence[Constraint], rng: np.random.RandomState, n_init: int
+) -> Array:
+    search = Search(Problem(data.source, constraints), Silent())
+    search.try_starts(Starts(data.source, len(constraints), rng).sequence("pca", n_init))
+    return search.found.V

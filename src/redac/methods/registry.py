@@ -1,0 +1,157 @@
+"""Which methods there are, and the one way to call them."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils import check_random_state
+
+from redac import parameters
+from redac.constraints import normalized
+from redac.exceptions import CardinalityWarning
+from redac.methods import (
+    classic,
+    redac,
+)
+from redac.methods.data import MethodData
+from redac.signs import largest_entry_positive
+from redac.sources import as_data, as_source, covariance_source
+from redac.sources.base import Array
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the literature in the common shape.
+
+    Attributes
+    ----------
+    run : function of (MethodData, cardinalities, *, rng where it is randomised, its own options)
+        that returns loadings d × r.
+    nonnegative : whether its loadings are nonnegative.
+    total : whether it reaches the sum of the cardinalities only, and deals them out to the
+        components itself.
+    sparse : whether it heeds the cardinalities at all.
+    """
+
+    name: str
+    run: Callable[..., Array]
+    nonnegative: bool = False
+    total: bool = False
+    sparse: bool = True
+
+    @property
+    def options(self) -> list[str]:
+        """The names of its own options."""
+        return [name for name in self._keywords() if name != "rng"]
+
+    @property
+    def randomised(self) -> bool:
+        return "rng" in self._keywords()
+
+    def _keywords(self) -> list[str]:
+        given = inspect.signature(self.run).parameters.values()
+        return [p.name for p in given if p.kind is inspect.Parameter.KEYWORD_ONLY]
+
+
+_ALL = (
+    Method("redac_l0", redac.redac_l0),
+    Method("redac_l1", redac.redac_l1),
+    Method("pca", classic.pca, sparse=False),
+    Method("thresholding", classic.thresholding),
+    Method("redac_l0_nonnegative", redac.redac_l0_nonnegative, nonnegative=True),
+    Method("redac_l1_nonnegative", redac.redac_l1_nonnegative, nonnegative=True),
+)
+METHODS = {method.name: method for method in _ALL}
+
+
+def available_methods() -> list[str]:
+    """The names that ``sparse_pca`` knows."""
+    return list(METHODS)
+
+
+def find_method(name: Any) -> Method:
+    """The method of that name, or an error that lists the names."""
+    if name not in METHODS:
+        raise ValueError(f"method={name!r} is unknown; choose one of {', '.join(METHODS)}.")
+    return METHODS[name]
+
+
+def sparse_pca(
+    X: Any,
+    method: str,
+    n_components: int,
+    *,
+    cardinality: Any,
+    covariance: bool = False,
+    random_state: Any = None,
+    **options: Any,
+) -> NDArray[np.float64]:
+    """Sparse components by one of the methods of the literature.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features), or (n_features, n_features)
+        Data, or with ``covariance=True`` a covariance matrix.
+    method : str
+        One of ``available_methods()``.
+    n_components : int
+    cardinality : int, float, or sequence of those
+        Non-zero loadings of the components, or the share of the features; one for all or one for
+        each. Block methods reach the sum and deal it out themselves.
+    covariance : bool, default=False
+    random_state : int, RandomState instance or None, default=None
+        For methods with random starts.
+    **options
+        Options of the method itself; see the docstring of its function.
+
+    Returns
+    -------
+    ndarray of shape (n_components, n_features)
+        Unit rows, the entry of largest magnitude positive. A row is zero where the method found
+        nothing.
+    """
+    chosen = find_method(method)
+    unknown = sorted(set(options) - set(chosen.options))
+    if unknown:
+        known = ", ".join(chosen.options) or "none"
+        raise TypeError(f"{method} has no option {unknown[0]!r}; its options: {known}.")
+    if covariance:
+        source = covariance_source(X)
+    else:
+        source = as_source(as_data(X if issparse(X) else np.asarray(X)))
+    d = source.n_features
+    r = parameters.count("n_components", n_components, least=1, most=d)
+    cardinalities = parameters.cardinalities(cardinality, r, d)
+    if chosen.randomised:
+        options["rng"] = check_random_state(random_state)
+    V = chosen.run(MethodData(source), cardinalities, **options)
+    components = largest_entry_positive(np.array([normalized(v) for v in V.T]))
+    if chosen.sparse:
+        _warn_of_other_cardinalities(chosen, components, cardinalities)
+    return components
+
+
+def _warn_of_other_cardinalities(method: Method, components: Array, wanted: Sequence[int]) -> None:
+    """Say so when the result does not have the cardinalities asked for."""
+    found = np.count_nonzero(components, axis=1).tolist()
+    if method.total:
+        if sum(found) != sum(wanted):
+            warnings.warn(
+                f"{method.name}: {sum(found)} non-zero loadings in total instead of {sum(wanted)}.",
+                CardinalityWarning,
+                stacklevel=3,
+            )
+    elif found != list(wanted):
+        warnings.warn(
+            f"{method.name}: the components have {found} non-zero loadings instead of "
+            f"{list(wanted)}.",
+            CardinalityWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,13 @@
+"""The sign of a component, which the data leave open."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from redac.sources.base import Array
+
+
+def largest_entry_positive(components: Array) -> Array:
+    """Rows turned so that their entry of largest magnitude is positive, which makes them unique."""
+    peaks = np.take_along_axis(components, np.abs(components).argmax(axis=1)[:, None], axis=1)
+    return np.where(peaks < 0, -components, components)

@@ -1,0 +1,685 @@
+"""The solver does what Algorithms 1 and 2 say; starting points and explained variance beside it."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from helpers import (
+    CONSTRAINTS,
+    NaiveRedac,
+    best_scores,
+    centred,
+    factor_data,
+    projector,
+    unit_columns,
+)
+from redac.constraints import L0, L1, Nonnegative
+from redac.solver import Status, solve
+from redac.sources import Columns, Gram, as_data, as_source, covariance_source
+from redac.starts import Starts, oriented, varimax
+from redac.variance import explained, greedy_order, increments, qr_adjusted, separation
+
+R = 3
+RUN_ON = -1.0  # no sweep improves by less than this, so the number of sweeps is max_sweeps
+SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
+
+# ------------------------------------------------------------ tables
+
+
+def some_zeros(X: np.ndarray) -> np.ndarray:
+    return np.where(np.random.default_rng(0).random(X.shape) < 0.6, 0.0, X)
+
+
+def of_data(X: np.ndarray, convert=np.array, *, standardize: bool = False, make=as_source):
+    """A source, and the explicit centred matrix that it stands for."""
+    reference = centred(X, standardize=standardize).astype(np.float64)
+    return make(as_data(convert(X), standardize=standardize)), reference
+
+
+def of_covariance(X: np.ndarray):
+    reference = centred(X).astype(np.float64)
+    return covariance_source(np.cov(X, rowvar=False)), reference / math.sqrt(len(X) - 1)
+
+
+SOURCES = {
+    "dense-tall": lambda: of_data(factor_data(50, 12, seed=1)),
+    "dense-tall-by-columns": lambda: of_data(factor_data(50, 12, seed=1), make=Columns),
+    "dense-wide": lambda: of_data(factor_data(11, 30, seed=2)),
+    "float32-f-order": lambda: of_data(
+        factor_data(40, 9, seed=3).astype(np.float32), np.asfortranarray
+    ),
+    "dense-standardized": lambda: of_data(factor_data(50, 12, seed=1), standardize=True),
+    "csr-tall": lambda: of_data(some_zeros(factor_data(60, 12, seed=4)), sp.csr_array),
+    "csc-wide": lambda: of_data(some_zeros(factor_data(15, 30, seed=5)), sp.csc_array),
+    "csr-standardized": lambda: of_data(
+        some_zeros(factor_data(60, 12, seed=4)), sp.csr_array, standardize=True
+    ),
+    "covariance": lambda: of_covariance(factor_data(40, 10, seed=6)),
+    "covariance-rank-deficient": lambda: of_covariance(factor_data(8, 12, seed=7)),
+}
+BOUNDS = {
+    **{
+        kind: (lambda d, kind=kind: [CONSTRAINTS[kind](d, share) for share in (0.5, 0.3, 0.4)])
+        for kind in CONSTRAINTS
+    },
+    "mixed": lambda d: [L0(4), L1(1.7), Nonnegative(L1(2.1))],
+    "unconstrained": lambda d: [L0(d)] * R,
+}
+
+source = pytest.mark.parametrize("source", SOURCES)
+bounds = pytest.mark.parametrize("bounds", BOUNDS)
+ridge = pytest.mark.parametrize("ridge", [0.0, 0.1], ids=["no-ridge", "ridge"])
+
+
+def problem(source: str, bounds: str):
+    """A source, its explicit matrix, constraints and a generic start."""
+    S, X = SOURCES[source]()
+    d = X.shape[1]
+    return S, X, BOUNDS[bounds](d), unit_columns(d, R, seed=11)
+
+
+def random_problem(seed: int):
+    """A random problem of random size, container, constraints and start."""
+    rng = np.random.default_rng(seed)
+    n, d, r = rng.integers(3, 30), rng.integers(2, 20), rng.integers(1, 5)
+    X = rng.standard_normal((n, d)) @ np.diag(rng.uniform(0.1, 3.0, d))
+    kinds = rng.choice(list(CONSTRAINTS), r)
+    constraints = [CONSTRAINTS[kind](d, rng.random()) for kind in kinds]
+    make = [as_source, Columns][rng.integers(2)]
+    convert = [np.array, sp.csr_array][rng.integers(2)]
+    S, X = of_data(X, convert, make=make)
+    return S, X, constraints, rng.standard_normal((d, r))
+
+
+def feasible(constraint, v: np.ndarray) -> bool:
+    return constraint.contains(v) or not v.any()
+
+
+# ------------------------------------------------------------ Algorithms 1 and 2
+
+
+@source
+@bounds
+@ridge
+def test_every_sweep_is_a_sweep_of_the_paper(source, bounds, ridge):
+    S, X, constraints, start = problem(source, bounds)
+    naive = NaiveRedac(X, start, constraints, ridge)
+    for sweeps in range(1, 7):
+        naive.sweep()
+        solution = solve(S, constraints, start, ridge=ridge, max_sweeps=sweeps, tol=RUN_ON)
+        assert solution.n_sweeps == sweeps
+        np.testing.assert_allclose(solution.V, naive.V, atol=1e-9)
+
+
+@source
+@bounds
+@ridge
+def test_the_history_is_the_objective_of_the_paper_after_each_sweep(source, bounds, ridge):
+    S, X, constraints, start = problem(source, bounds)
+    naive = NaiveRedac(X, start, constraints, ridge)
+    expected = []
+    for _ in range(8):
+        naive.sweep()
+        expected.append(naive.objective())
+    history = solve(S, constraints, start, ridge=ridge, max_sweeps=8, tol=RUN_ON).history
+    np.testing.assert_allclose(history, expected, rtol=0, atol=1e-10)
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=SEEDS, eta=st.sampled_from([0.0, 0.01, 1.0]))
+def test_the_objective_never_rises(seed, eta):
+    S, _, constraints, start = random_problem(seed)
+    history = solve(S, constraints, start, ridge=eta, max_sweeps=40, tol=RUN_ON).history
+    assert (np.diff(history) <= 1e-12).all()
+    assert 0.0 <= min(history) <= max(history) <= 1.0 + 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS, eta=st.sampled_from([0.0, 0.1]))
+def test_joint_least_squares_explains_at_least_what_the_sweeps_do(seed, eta):
+    S, _, constraints, start = random_problem(seed)
+    solution = solve(S, constraints, start, ridge=eta, max_sweeps=15)
+    V = solution.V
+    share = explained(S.quadratic(V), V.T @ V, eta) / S.total
+    assert solution.history[-1] >= 1.0 - share - 1e-10
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS, sweeps=st.integers(1, 10))
+def test_every_component_is_in_its_set(seed, sweeps):
+    S, _, constraints, start = random_problem(seed)
+    V = solve(S, constraints, start, max_sweeps=sweeps).V
+    assert all(feasible(c, v) for c, v in zip(constraints, V.T, strict=True))
+
+
+@pytest.mark.parametrize("source", ["dense-tall", "dense-wide", "csr-standardized", "covariance"])
+@bounds
+def test_at_convergence_a_further_sweep_gains_less_than_the_tolerance(source, bounds):
+    S, X, constraints, start = problem(source, bounds)
+    tol = 1e-6
+    solution = solve(S, constraints, start, tol=tol, max_sweeps=5000)
+    assert solution.status is Status.CONVERGED
+    naive = NaiveRedac(X, start, constraints)
+    for _ in range(solution.n_sweeps):
+        naive.sweep()
+    before = naive.objective()
+    assert before == pytest.approx(solution.history[-1], abs=1e-9)
+    naive.sweep()
+    assert 0.0 - 1e-12 <= before - naive.objective() <= tol
+
+
+@ridge
+def test_theorem_1_scores_minimise_the_least_squares_loss(ridge):
+    rng = np.random.default_rng(0)
+    E, v = rng.standard_normal((9, 5)), unit_columns(5, 1, seed=0)[:, 0]
+
+    def loss(u: np.ndarray) -> float:
+        return float(((E - np.outer(u, v)) ** 2).sum() + ridge * (u**2).sum())
+
+    u = best_scores(E, v, ridge)
+    for _ in range(50):
+        step = rng.standard_normal(9) * 10.0 ** rng.uniform(-4, 0)
+        assert loss(u + step) - loss(u) == pytest.approx((1 + ridge) * step @ step, rel=1e-6)
+
+
+def test_the_start_is_left_as_it_is():
+    S, _, constraints, start = problem("dense-tall", "l0")
+    before = start.copy()
+    solve(S, constraints, start)
+    np.testing.assert_array_equal(start, before)
+
+
+# ------------------------------------------------------------ how a run ends
+
+
+def test_a_run_that_settles_has_converged_at_the_first_small_gain():
+    S, _, constraints, start = problem("dense-tall", "l0")
+    solution = solve(S, constraints, start, tol=1e-6)
+    assert solution.status is Status.CONVERGED
+    gains = -np.diff(solution.history)
+    assert gains[-1] <= 1e-6
+    assert (gains[:-1] > 1e-6).all()
+
+
+def test_a_run_out_of_sweeps_is_stopped():
+    S, _, constraints, start = problem("dense-tall", "l1")
+    solution = solve(S, constraints, start, max_sweeps=2, tol=RUN_ON)
+    assert (solution.status, solution.n_sweeps) == (Status.STOPPED, 2)
+
+
+@pytest.mark.parametrize("wanted", [1, 4])
+def test_a_callback_that_returns_true_stops_the_run(wanted):
+    S, _, constraints, start = problem("dense-tall", "l1")
+    solution = solve(S, constraints, start, tol=RUN_ON, on_sweep=lambda m, *_: m == wanted)
+    assert (solution.status, solution.n_sweeps) == (Status.STOPPED, wanted)
+
+
+@pytest.mark.parametrize(
+    "end", [{"max_sweeps": 5, "tol": RUN_ON}, {"tol": 1e-6}], ids=["stopped", "converged"]
+)
+def test_the_callback_hears_of_every_sweep_once(end):
+    S, _, constraints, start = problem("dense-tall", "l1")
+    calls = []
+
+    def on_sweep(number, objective, V):
+        calls.append((number, objective))
+        return False
+
+    solution = solve(S, constraints, start, on_sweep=on_sweep, **end)
+    assert calls == list(enumerate(solution.history, start=1))
+
+
+def test_the_callback_sees_the_loadings_of_its_sweep():
+    S, _, constraints, start = problem("dense-tall", "l1")
+    seen = []
+
+    def on_sweep(number, objective, V):
+        seen.append(V.copy())
+        return False
+
+    solve(S, constraints, start, on_sweep=on_sweep, max_sweeps=4, tol=RUN_ON)
+    for sweeps, V in enumerate(seen, start=1):
+        expected = solve(S, constraints, start, max_sweeps=sweeps, tol=RUN_ON).V
+        np.testing.assert_array_equal(V, expected)
+
+
+def test_an_interrupt_between_sweeps_keeps_the_loadings_reached():
+    S, _, constraints, start = problem("dense-tall", "mixed")
+
+    def on_sweep(number, objective, V):
+        if number == 3:
+            raise KeyboardInterrupt
+        return False
+
+    solution = solve(S, constraints, start, tol=RUN_ON, on_sweep=on_sweep)
+    assert (solution.status, solution.n_sweeps) == (Status.INTERRUPTED, 3)
+    expected = solve(S, constraints, start, max_sweeps=3, tol=RUN_ON).V
+    np.testing.assert_array_equal(solution.V, expected)
+
+
+class Interrupting(Gram):
+    """A source at which the user loses patience after some products."""
+
+    def __init__(self, S: np.ndarray, products: int) -> None:
+        super().__init__(S)
+        self.products = products
+
+    def combine(self, support, coefficients):
+        if self.products == 0:
+            raise KeyboardInterrupt
+        self.products -= 1
+        return super().combine(support, coefficients)
+
+
+@bounds
+@pytest.mark.parametrize("products", [0, 1, 2, 4])
+def test_an_interrupt_within_a_sweep_leaves_feasible_loadings(bounds, products):
+    S, _, constraints, start = problem("dense-tall", bounds)
+    solution = solve(Interrupting(S.S, products), constraints, start, tol=RUN_ON)
+    assert solution.status is Status.INTERRUPTED
+    assert solution.n_sweeps == products // R
+    for constraint, v in zip(constraints, solution.V.T, strict=True):
+        assert constraint.contains(v)
+
+
+# ------------------------------------------------------------ rank and exhaustion
+
+
+def run_from_pca(S, constraints, **options):
+    start = Starts(S, len(constraints), np.random.RandomState(0)).pca()
+    return solve(S, constraints, start, **options)
+
+
+def share_explained(S, V: np.ndarray) -> float:
+    return explained(S.quadratic(V), V.T @ V) / S.total
+
+
+CONTAINERS = {"dense": np.array, "sparse": sp.csr_array}
+container = pytest.mark.parametrize("container", CONTAINERS)
+shape = pytest.mark.parametrize("shape", [(40, 9), (9, 40)], ids=["tall", "wide"])
+
+
+@container
+@shape
+def test_components_beyond_the_rank_are_exactly_zero(container, shape):
+    X = factor_data(*shape, seed=1, rank=2)
+    S, _ = of_data(X - X.mean(axis=0), CONTAINERS[container])
+    solution = run_from_pca(S, [L0(shape[1])] * 4)
+    assert solution.exhausted == (2, 3)
+    np.testing.assert_array_equal(solution.V[:, 2:], 0.0)
+    assert np.isfinite(solution.V).all()
+    assert share_explained(S, solution.V) == pytest.approx(1.0, abs=1e-10)
+    assert solution.history[-1] <= 1e-10
+
+
+@container
+@shape
+def test_a_random_start_beyond_the_rank_still_explains_everything(container, shape):
+    S, _ = of_data(factor_data(*shape, seed=1, rank=2), CONTAINERS[container])
+    solution = solve(S, [L0(shape[1])] * 4, unit_columns(shape[1], 4, seed=3))
+    assert np.isfinite(solution.V).all()
+    assert share_explained(S, solution.V) == pytest.approx(1.0, abs=1e-6)
+
+
+@container
+@pytest.mark.parametrize("n", [30, 6], ids=["tall", "wide"])
+@pytest.mark.parametrize("nonnegative", [False, True], ids=["any-sign", "nonnegative"])
+def test_sparse_components_share_out_one_factor_among_them(container, n, nonnegative):
+    u = np.random.default_rng(0).standard_normal(n)
+    S, _ = of_data(np.outer(u, np.ones(12)), CONTAINERS[container])
+    constraint = Nonnegative(L0(3)) if nonnegative else L0(3)
+    start = Starts(S, 4, np.random.RandomState(0)).pca()
+    solution = solve(S, [constraint] * 4, oriented(start, [constraint] * 4))
+    assert solution.exhausted == ()
+    assert (solution.V != 0).sum(axis=1).tolist() == [1] * 12
+    # Four blocks of equal scores: the span of V contains the vector of ones.
+    assert share_explained(S, solution.V) == pytest.approx(1.0, abs=1e-10)
+
+
+@bounds
+@pytest.mark.parametrize("make", [as_source, Columns])
+def test_data_without_variance_exhaust_every_component(bounds, make):
+    S, _ = of_data(np.full((8, 5), 3.3), make=make)
+    solution = run_from_pca(S, BOUNDS[bounds](5))
+    assert solution.exhausted == (0, 1, 2)
+    assert not solution.V.any()
+    assert set(solution.history) == {0.0}
+    assert solution.status is Status.CONVERGED
+
+
+@bounds
+@container
+def test_more_components_than_samples_are_possible(bounds, container):
+    X = factor_data(3, 20, seed=2)
+    S, _ = of_data(X, CONTAINERS[container])
+    constraints = BOUNDS[bounds](20) * 2
+    solution = run_from_pca(S, constraints)
+    assert all(feasible(c, v) for c, v in zip(constraints, solution.V.T, strict=True))
+    assert (np.diff(solution.history) <= 1e-12).all()
+    if bounds == "unconstrained":
+        assert solution.exhausted == (2, 3, 4, 5)
+        assert share_explained(S, solution.V) == pytest.approx(1.0, abs=1e-10)
+
+
+@bounds
+@container
+@shape
+def test_duplicated_and_constant_columns_do_no_harm(bounds, container, shape):
+    X = factor_data(*shape, seed=3)
+    X[:, 4:7] = X[:, 1:4]
+    X[:, 0], X[:, 8] = 2.5, 0.0
+    S, _ = of_data(X, CONTAINERS[container])
+    constraints = BOUNDS[bounds](shape[1])
+    solution = run_from_pca(S, constraints, max_sweeps=200)
+    assert all(c.contains(v) for c, v in zip(constraints, solution.V.T, strict=True))
+    assert (np.diff(solution.history) <= 1e-12).all()
+    np.testing.assert_allclose(solution.V[[0, 8]], 0.0, atol=1e-12)
+
+
+def test_equal_directions_at_the_start_separate():
+    X = factor_data(40, 12, seed=1)
+    S, _ = of_data(X)
+    v = unit_columns(12, 1, seed=0)
+    solution = solve(S, [L0(4)] * 3, np.hstack([v, v, v]))
+    assert solution.exhausted == ()
+    assert separation(solution.V.T @ solution.V) > 0.01
+
+
+# ------------------------------------------------------------ invariances
+
+
+def solved(X: np.ndarray, constraints, start: np.ndarray, **options) -> np.ndarray:
+    S, _ = of_data(X, **options)
+    return solve(S, constraints, start, max_sweeps=12, tol=RUN_ON).V
+
+
+@bounds
+@shape
+@pytest.mark.parametrize("exponent", [-800, -200, 200, 800])
+def test_a_power_of_two_as_scale_of_the_data_changes_no_bit(bounds, shape, exponent):
+    X, start = factor_data(*shape, seed=4), unit_columns(shape[1], R, seed=1)
+    constraints = BOUNDS[bounds](shape[1])
+    expected = solved(X, constraints, start)
+    S = as_source(as_data(np.ldexp(X, exponent)))
+    solution = solve(S, constraints, start, max_sweeps=12, tol=RUN_ON)
+    np.testing.assert_array_equal(solution.V, expected)
+
+
+@bounds
+@shape
+def test_permuting_columns_permutes_loadings(bounds, shape):
+    X, start = factor_data(*shape, seed=4), unit_columns(shape[1], R, seed=1)
+    constraints = BOUNDS[bounds](shape[1])
+    order = np.random.default_rng(0).permutation(shape[1])
+    permuted = solved(X[:, order], constraints, start[order])
+    np.testing.assert_allclose(permuted, solved(X, constraints, start)[order], atol=1e-9)
+
+
+@bounds
+@shape
+def test_rotating_samples_changes_nothing(bounds, shape):
+    X, start = factor_data(*shape, seed=4), unit_columns(shape[1], R, seed=1)
+    constraints = BOUNDS[bounds](shape[1])
+    X = X - X.mean(axis=0)
+    # A rotation that keeps the vector of ones, so that the rotated data are centred too.
+    n = len(X)
+    basis = np.linalg.qr(np.column_stack([np.ones(n), np.eye(n)[:, 1:]]))[0][:, 1:]
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((n - 1, n - 1)))[0]
+    rotated = basis @ turn @ (basis.T @ X)
+    np.testing.assert_allclose(
+        solved(rotated, constraints, start), solved(X, constraints, start), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("bounds", ["l0", "l1", "unconstrained"])
+@shape
+def test_negating_a_column_negates_its_loadings(bounds, shape):
+    X, start = factor_data(*shape, seed=4), unit_columns(shape[1], R, seed=1)
+    constraints = BOUNDS[bounds](shape[1])
+    signs = np.ones(shape[1])
+    signs[[2, 5]] = -1.0
+    negated = solved(X * signs, constraints, (start.T * signs).T)
+    expected = (solved(X, constraints, start).T * signs).T
+    np.testing.assert_allclose(negated, expected, atol=1e-12)
+
+
+@bounds
+@shape
+def test_repeating_every_sample_changes_nothing(bounds, shape):
+    X, start = factor_data(*shape, seed=4), unit_columns(shape[1], R, seed=1)
+    constraints = BOUNDS[bounds](shape[1])
+    repeated = solved(np.vstack([X, X]), constraints, start)
+    np.testing.assert_allclose(repeated, solved(X, constraints, start), atol=1e-9)
+
+
+# ------------------------------------------------------------ starting points
+
+
+def kaiser(L: np.ndarray) -> float:
+    """Kaiser's raw varimax criterion: the variances of the squared loadings, summed."""
+    return float((L**2).var(axis=0).sum())
+
+
+@settings(max_examples=60, deadline=None)
+@given(d=st.integers(3, 30), r=st.integers(1, 5), seed=SEEDS)
+def test_varimax_is_a_rotation_that_does_not_lower_its_criterion(d, r, seed):
+    assume(r <= d)
+    L = np.random.default_rng(seed).standard_normal((d, r))
+    rotated = varimax(L)
+    rotation = np.linalg.pinv(L) @ rotated
+    np.testing.assert_allclose(rotation.T @ rotation, np.eye(r), atol=1e-9)
+    np.testing.assert_allclose(projector(rotated), projector(L), atol=1e-9)
+    assert kaiser(rotated) >= kaiser(L) * (1 - 1e-9)
+
+
+def test_varimax_recovers_a_simple_structure():
+    simple = np.kron(np.eye(3), np.array([[1.0], [0.8], [0.9], [0.7]]))
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    recovered = varimax(simple @ turn)
+    np.testing.assert_allclose(np.sort(np.abs(recovered)), np.sort(np.abs(simple)), atol=1e-3)
+
+
+@shape
+def test_rotated_starts_span_the_principal_subspace_by_unit_vectors(shape):
+    S, _ = of_data(factor_data(*shape, seed=5))
+    starts = Starts(S, 3, np.random.RandomState(0))
+    for start in (starts.varimax(), starts.rotation()):
+        np.testing.assert_allclose(projector(start), projector(starts.pca()), atol=1e-9)
+        np.testing.assert_allclose(np.linalg.norm(start, axis=0), 1.0, rtol=1e-12)
+
+
+@shape
+def test_varimax_starts_are_sorted_by_the_variance_they_carry(shape):
+    S, _ = of_data(factor_data(*shape, seed=5))
+    axes, values = S.principal_axes(3)
+    start = Starts(S, 3, np.random.RandomState(0)).varimax()
+    lengths = 1 / np.linalg.norm((axes.T @ start).T / np.sqrt(values), axis=1)
+    assert (np.diff(lengths) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("init", ["pca", "varimax", "random", "array"])
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_seed_repeats_a_sequence_of_distinct_starts(init, count):
+    S, _ = of_data(factor_data(30, 8, seed=5))
+    given_start = unit_columns(8, 3, seed=0)
+
+    def sequence(seed: int) -> list[np.ndarray]:
+        starts = Starts(S, 3, np.random.RandomState(seed))
+        return list(starts.sequence(given_start if init == "array" else init, count))
+
+    first, again, other = sequence(7), sequence(7), sequence(8)
+    assert len(first) == count
+    assert all(start.shape == (8, 3) for start in first)
+    for a, b in zip(first, again, strict=True):
+        np.testing.assert_array_equal(a, b)
+    for i in range(count):
+        assert all(np.abs(first[i] - first[j]).max() > 1e-6 for j in range(i))
+    fixed = {"pca": 2, "varimax": 2, "random": 0, "array": 1}[init]
+    for number in range(count):
+        assert np.array_equal(first[number], other[number]) == (number < fixed)
+
+
+def test_the_first_start_is_the_one_asked_for_and_the_second_its_sibling():
+    S, _ = of_data(factor_data(30, 8, seed=5))
+    starts = Starts(S, 3, np.random.RandomState(0))
+    pca, rotated, mine = starts.pca(), starts.varimax(), unit_columns(8, 3, seed=0)
+    np.testing.assert_array_equal(list(starts.sequence("pca", 2)), [pca, rotated])
+    np.testing.assert_array_equal(list(starts.sequence("varimax", 2)), [rotated, pca])
+    np.testing.assert_array_equal(next(starts.sequence(mine, 1)), mine)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+@shape
+def test_starts_beyond_the_rank_are_finite(rank, shape):
+    S, _ = of_data(factor_data(*shape, seed=5, rank=rank))
+    starts = Starts(S, 4, np.random.RandomState(0))
+    for start in starts.sequence("varimax", 4):
+        assert start.shape == (shape[1], 4)
+        assert np.isfinite(start).all()
+
+
+def test_orientation_picks_the_side_with_the_better_feasible_vector():
+    start = np.array([[3.0, -3.0, 3.0], [1.0, 2.0, -4.0], [-2.0, -1.0, -1.0]])
+    before = start.copy()
+    turned = oriented(start, [Nonnegative(L0(1)), Nonnegative(L0(1)), Nonnegative(L0(2))])
+    np.testing.assert_array_equal(turned, start * [1.0, -1.0, -1.0])
+    np.testing.assert_array_equal(start, before)
+
+
+@pytest.mark.parametrize("bounds", ["l0", "l1", "unconstrained"])
+def test_orientation_leaves_sets_without_a_sign_alone(bounds):
+    start = unit_columns(12, R, seed=2)
+    np.testing.assert_array_equal(oriented(start, BOUNDS[bounds](12)), start)
+
+
+@pytest.mark.parametrize("bounds", ["nonnegative-l0", "nonnegative-l1"])
+def test_an_oriented_start_does_not_depend_on_signs(bounds):
+    start, constraints = unit_columns(12, R, seed=2), BOUNDS[bounds](12)
+    np.testing.assert_array_equal(oriented(-start, constraints), oriented(start, constraints))
+
+
+# ------------------------------------------------------------ explained variance
+
+
+def moments_of(seed: int, r: int = 4) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """X and overlapping sparse loadings V; M = VᵀSV and G = VᵀV follow."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((12, 9)) * rng.uniform(0.2, 3, 9)
+    V = rng.standard_normal((9, r)) * (rng.random((9, r)) < 0.6)
+    V[rng.integers(9), ~V.any(axis=0)] = 1.0
+    return X, V
+
+
+def gram_pair(X: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return (X @ V).T @ (X @ V), V.T @ V
+
+
+def well_separated(V: np.ndarray) -> bool:
+    return np.linalg.cond(V / np.linalg.norm(V, axis=0)) < 1e3
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS)
+def test_increments_sum_to_the_variance_of_the_projection_in_any_order(seed):
+    X, V = moments_of(seed)
+    assume(well_separated(V))
+    expected = float(((X @ projector(V)) ** 2).sum())
+    for order in permutations(range(4)):
+        added = increments(*gram_pair(X, V[:, order]))
+        assert (added >= 0).all()
+        assert added.sum() == pytest.approx(expected, rel=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=SEEDS)
+def test_each_increment_is_what_the_span_gains(seed):
+    X, V = moments_of(seed)
+    assume(well_separated(V))
+    spans = [((X @ projector(V[:, :j])) ** 2).sum() if j else 0.0 for j in range(5)]
+    np.testing.assert_allclose(
+        increments(*gram_pair(X, V)), np.diff(spans), rtol=1e-7, atol=1e-9 * spans[-1]
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=SEEDS, eta=st.floats(1e-3, 10.0))
+def test_explained_with_a_ridge_is_what_the_best_scores_explain(seed, eta):
+    X, V = moments_of(seed)
+    U = X @ V @ np.linalg.inv(V.T @ V + eta * np.eye(4))
+    loss = ((X - U @ V.T) ** 2).sum() + eta * (U**2).sum()
+    assert explained(*gram_pair(X, V), eta) == pytest.approx((X**2).sum() - loss, rel=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS)
+def test_the_greedy_order_takes_the_largest_gain_at_every_step(seed):
+    X, V = moments_of(seed)
+    assume(well_separated(V))
+    order = greedy_order(*gram_pair(X, V)).tolist()
+    assert sorted(order) == [0, 1, 2, 3]
+    for step in range(4):
+        gains = {j: increments(*gram_pair(X, V[:, [*order[:step], j]]))[-1] for j in order[step:]}
+        assert gains[order[step]] >= max(gains.values()) * (1 - 1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=SEEDS)
+def test_adjusted_variances_are_the_squared_diagonal_of_qr(seed):
+    X, V = moments_of(seed)
+    assume(np.linalg.cond(X @ V) < 1e3)
+    expected = np.linalg.qr(X @ V)[1].diagonal() ** 2
+    np.testing.assert_allclose(qr_adjusted(gram_pair(X, V)[0]), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("where", range(1, 4))
+@pytest.mark.parametrize("kind", ["parallel", "opposite", "zero", "combination"])
+def test_a_component_without_a_direction_of_its_own_adds_nothing(where, kind):
+    X, V = moments_of(3)
+    V[:, where] = {
+        "parallel": 2.0 * V[:, 0],
+        "opposite": -V[:, 0],
+        "zero": np.zeros(9),
+        "combination": V[:, :where].sum(axis=1),
+    }[kind]
+    M, G = gram_pair(X, V)
+    added = increments(M, G)
+    assert added[where] == 0.0
+    assert added.sum() == pytest.approx(float(((X @ projector(V)) ** 2).sum()), rel=1e-9)
+    order = greedy_order(M, G).tolist()
+    assert sorted(order) == [0, 1, 2, 3]
+    assert increments(M[np.ix_(order, order)], G[np.ix_(order, order)])[-1] == 0.0
+    assert np.isfinite(qr_adjusted(M)).all()
+
+
+def test_components_that_are_all_zero_explain_nothing():
+    zero = np.zeros((3, 3))
+    assert increments(zero, zero).tolist() == [0.0, 0.0, 0.0]
+    assert sorted(greedy_order(zero, zero)) == [0, 1, 2]
+    assert explained(zero, zero) == 0.0
+    assert qr_adjusted(zero).tolist() == [0.0, 0.0, 0.0]
+    assert separation(zero) == 0.0
+
+
+@settings(max_examples=40, deadline=None)
+@given(V=arrays(np.float64, (6, 3), elements=st.floats(-1.0, 1.0, allow_subnormal=False)))
+def test_separation_is_the_smallest_squared_singular_value(V):
+    lengths = np.linalg.norm(V, axis=0)
+    assume((lengths > 1e-3).all())
+    V = V / lengths
+    expected = np.linalg.svd(V, compute_uv=False)[-1] ** 2
+    assert separation(V.T @ V) == pytest.approx(expected, abs=1e-12)
+
+
+def test_separation_is_one_for_orthonormal_and_zero_for_duplicated_components():
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 3)))[0]
+    assert separation(basis.T @ basis) == pytest.approx(1.0, abs=1e-12)
+    doubled = basis[:, [0, 1, 0]]
+    assert separation(doubled.T @ doubled) == pytest.approx(0.0, abs=1e-12)
+    with_zero = np.column_stack([basis, np.zeros(8)])
+    assert separation(with_zero.T @ with_zero) == pytest.approx(1.0, abs=1e-12)
