@@ -167,6 +167,7 @@ def test_data_are_applied_as_the_centred_scaled_matrix(container, shape, standar
     close(data.right(U[:, 0]), reference.T @ U[:, 0])
     close(data.gram(), reference.T @ reference)
     close(data.diagonal, (reference**2).sum(axis=0))
+    close(data.dense(), reference)
 
 
 @container
@@ -186,6 +187,7 @@ def test_source_gives_products_with_the_scatter_matrix(container, shape, standar
         close(source.combine(support, V[support, 0]), S[:, support] @ V[support, 0])
         close(source.quadratic(V), V.T @ S @ V)
         close(source.diagonal, S.diagonal())
+        close(source.factor().T @ source.factor(), S)
         assert source.total == pytest.approx(float(np.trace(S)), rel=1e-11)
         assert source.variance_unit * (len(X) - 1) == pytest.approx(1.0, rel=1e-15)
 

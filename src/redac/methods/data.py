@@ -32,7 +32,7 @@ class MethodData:
     @cached_property
     def A(self) -> Array:
         """A matrix with AᵀA = S, of shape (min(n, d), d). Not to be changed in place."""
-        return self.source.factor() * np.sqrt(self.source.variance_unit)
+        return self.source.factor() * float(np.sqrt(self.source.variance_unit))
 
     @cached_property
     def S(self) -> Array:

@@ -22,7 +22,7 @@ from redac.methods import (
 )
 from redac.methods.data import MethodData
 from redac.signs import largest_entry_positive
-from redac.sources import as_data, as_source, covariance_source
+from redac.sources import Source, as_data, as_source, covariance_source
 from redac.sources.base import Array
 
 
@@ -122,10 +122,7 @@ def sparse_pca(
     if unknown:
         known = ", ".join(chosen.options) or "none"
         raise TypeError(f"{method} has no option {unknown[0]!r}; its options: {known}.")
-    if covariance:
-        source = covariance_source(X)
-    else:
-        source = as_source(as_data(X if issparse(X) else np.asarray(X)))
+    source = covariance_source(X) if covariance else _data_source(X)
     d = source.n_features
     r = parameters.count("n_components", n_components, least=1, most=d)
     cardinalities = parameters.cardinalities(cardinality, r, d)
@@ -136,6 +133,10 @@ def sparse_pca(
     if chosen.sparse:
         _warn_of_other_cardinalities(chosen, components, cardinalities)
     return components
+
+
+def _data_source(X: Any) -> Source:
+    return as_source(as_data(X if issparse(X) else np.asarray(X)))
 
 
 def _warn_of_other_cardinalities(method: Method, components: Array, wanted: Sequence[int]) -> None:

@@ -57,7 +57,8 @@ class Gram:
 
     def factor(self) -> Array:
         values, vectors = np.linalg.eigh(self.S)
-        return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+        factor: Array = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+        return factor
 
     def principal_axes(self, r: int) -> tuple[Array, Array]:
         return leading_eigenvectors(self.S, r)
