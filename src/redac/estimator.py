@@ -162,7 +162,8 @@ class SparsePCA(
         self
         """
         X = self._validated(X, reset=True)
-        data = self._named(lambda: as_data(X, standardize=self.standardize))
+        standardize = parameters.flag("standardize", self.standardize)
+        data = self._named(lambda: as_data(X, standardize=standardize))
         self.mean_, self.scale_ = data.moments.mean, data.moments.scale
         self.n_samples_: int | None = data.shape[0]
         return self._fit_source(as_source(data), X, dtype=_float_dtype(X))
@@ -190,7 +191,7 @@ class SparsePCA(
         self.n_samples_ = n_samples
         self.mean_ = np.zeros(d)
         self.scale_ = np.ones(d)
-        if self.standardize:
+        if parameters.flag("standardize", self.standardize):
             source, self.scale_ = source.standardized()
         return self._fit_source(source, S, dtype=np.dtype(np.float64))
 

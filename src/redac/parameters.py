@@ -36,7 +36,7 @@ def build_constraints(
         sets = [L0(n_features)] * n_components
     signs = _for_each("nonnegative", nonnegative, n_components)
     return [
-        Nonnegative(inner) if _flag("nonnegative", sign) else inner
+        Nonnegative(inner) if flag("nonnegative", sign) else inner
         for inner, sign in zip(sets, signs, strict=True)
     ]
 
@@ -69,6 +69,13 @@ def amount(name: str, value: Any) -> float:
     if not 0 <= value < math.inf:
         raise ValueError(f"{name}={value!r} must be zero or more, and finite.")
     return float(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}={value!r} must be True or False.")
+    return bool(value)
 
 
 def start(init: Any, n_components: int, n_features: int) -> str | Array:
@@ -131,12 +138,6 @@ def _l1_bound(value: Any) -> float:
     if not _is_number(value):
         raise TypeError(f"l1_bound={value!r} must be a number of at least 1.")
     return float(value)
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}={value!r} must be True or False.")
-    return bool(value)
 
 
 def _is_whole(value: Any) -> bool:

@@ -90,10 +90,11 @@ def solve(
             for i, constraint in enumerate(constraints):
                 iterate.update(i, constraint)
             history.append(iterate.objective())
+            stop = on_sweep is not None and on_sweep(len(history), history[-1], iterate.V)
             if len(history) > 1 and history[-2] - history[-1] <= tol:
                 status = Status.CONVERGED
                 break
-            if on_sweep is not None and on_sweep(len(history), history[-1], iterate.V):
+            if stop:
                 break
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
