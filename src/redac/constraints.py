@@ -92,7 +92,7 @@ class L1:
         delta = 1.0 - a[order]
         ties = int(np.searchsorted(delta, 0.0, side="right"))
         v = np.zeros_like(a)
-        if t * t <= ties:
+        if t * t <= ties * (1 + 1e-12):
             v[order[:ties]] = _point_on_face(ties, t)
             return v
         m = _active_count(delta, t)

@@ -63,7 +63,15 @@ def load(cls: type[Model], path: str | os.PathLike[str]) -> Model:
             raise ValueError(f"{path}: format {header['format']!r}, not {_FORMAT!r}")
     except FileNotFoundError:
         raise
-    except (OSError, EOFError, KeyError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+    except (
+        OSError,
+        EOFError,
+        KeyError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        zipfile.BadZipFile,
+    ) as error:
         raise ValueError(f"{os.fspath(path)} is not a model saved by redac ({error}).") from None
     params = header["params"]
     for name in [name for name in arrays if name.startswith("param_")]:

@@ -96,11 +96,11 @@ class Columns:
         """
         wanted = support.tolist()
         missing = [j for j in wanted if j not in self._known]
-        if not missing:
-            return
         for j in wanted:
             if j in self._known:  # moves to the end, the place of the most recently used
                 self._known[j] = self._known.pop(j)
+        if not missing:
+            return
         for start in range(0, len(missing), _BATCH):
             batch = missing[start : start + _BATCH]
             columns = self.data.right(self.data.left_columns(np.array(batch), np.eye(len(batch))))

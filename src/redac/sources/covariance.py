@@ -30,11 +30,11 @@ def checked_covariance(S: Any) -> tuple[Array, float]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"The covariance matrix is not numeric: {error}.") from None
     _require_finite(matrix)
-    unit = _unit(float(np.abs(matrix).max()))
-    matrix /= unit
     _require_symmetric(matrix)
+    unit = _unit(float(np.abs(matrix).max()))
+    matrix = matrix / unit
     matrix = (matrix + matrix.T) / 2
-    _require_semidefinite(matrix)
+    _require_semidefinite(matrix, unit)
     return matrix, unit
 
 
@@ -64,15 +64,12 @@ def _require_symmetric(matrix: Array) -> None:
     )
 
 
-def _require_semidefinite(matrix: Array) -> None:
-    """Eigenvalues slightly below zero come from rounding;
-
-    far below, the matrix is no covariance matrix.
-    """
+def _require_semidefinite(matrix: Array, unit: float) -> None:
+    """Eigenvalues slightly below zero come from rounding; far below is an error."""
     largest = float(np.abs(matrix).sum(axis=1).max())
     smallest = float(eigh(matrix, eigvals_only=True, subset_by_index=(0, 0))[0])
     if smallest < -_INDEFINITENESS * largest:
         raise ValueError(
-            f"A covariance matrix has no negative eigenvalue; the smallest here is {smallest:.4g}. "
+            f"A covariance matrix has no negative eigenvalue, but {smallest * unit:.4g} is one here. "
             "If it was estimated from data with gaps, clip its eigenvalues at zero first."
         )

@@ -13,6 +13,7 @@ from redac.sources.base import Array
 
 # Outside this range squares and their sums come too near the limits of float64.
 _SAFE_PEAK = (1e-100, 1e100)
+_LEAST_RANGE = 1e-307
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class Moments:
         """Moments of first order from the extremes and the mean of each column."""
         # A constant column is recognised by its extremes: rounding of the mean must not lend it a
         # variance.
-        constant = low == high
+        # Variation that only subnormal numbers can hold counts as none.
+        constant = high / 2 - low / 2 <= _LEAST_RANGE
         mean = np.where(constant, low, np.clip(mean, low, high))
         return cls._build(low, high, mean, np.ones_like(mean), constant, n_samples)
 
@@ -65,7 +67,7 @@ class Moments:
         constant: NDArray[np.bool_],
         n_samples: int,
     ) -> Moments:
-        distance = np.maximum(np.abs(high - mean), np.abs(mean - low))
+        distance = np.where(constant, 0.0, np.maximum(np.abs(high - mean), np.abs(mean - low)))
         peak = np.where(distance > 0, distance, 1.0)
         widest = float((distance / scale).max(initial=0.0))
         safe = widest == 0.0 or _SAFE_PEAK[0] < widest < _SAFE_PEAK[1]

@@ -26,6 +26,10 @@ class SparseData:
         self.X = X
         self.moments = moments
         self._factor = moments.factor
+        if moments.constant.any():
+            # Implicit centring leaves a constant column its rounding errors; none may stay.
+            ones = np.ones_like(moments.mean) if self._factor is None else self._factor
+            self._factor = np.where(moments.constant, 0.0, ones)
 
     @classmethod
     def standing_alone(cls, X: Any, *, standardize: bool) -> SparseData:
@@ -102,7 +106,7 @@ def _canonical(X: Any) -> Any:
     return X
 
 
-def _entries(X: Any) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+def _entries(X: Any) -> Iterator[tuple[NDArray[Any], Array]]:
     """The columns and values of the stored entries, a bounded number at a time."""
     for start in range(0, X.nnz, _CHUNK):
         stop = min(start + _CHUNK, X.nnz)
@@ -110,7 +114,7 @@ def _entries(X: Any) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
             columns = X.indices[start:stop]
         else:
             columns = np.searchsorted(X.indptr, np.arange(start, stop), side="right") - 1
-        yield columns, X.data[start:stop]
+        yield columns, X.data[start:stop].astype(np.float64)
 
 
 def _range_and_mean(X: Any) -> tuple[Array, Array, Array]:
@@ -120,8 +124,8 @@ def _range_and_mean(X: Any) -> tuple[Array, Array, Array]:
     for columns, values in _entries(X):
         if not np.isfinite(values).all():
             raise _not_finite(X)
-        np.minimum.at(low, columns, values.astype(np.float64))
-        np.maximum.at(high, columns, values.astype(np.float64))
+        np.minimum.at(low, columns, values)
+        np.maximum.at(high, columns, values)
         mean += np.bincount(columns, weights=values / n, minlength=d)
         stored += np.bincount(columns, minlength=d)
     with_zeros = stored < n

@@ -1,0 +1,60 @@
+"""Pictures of components.
+
+matplotlib is imported when a picture is drawn (``pip install redac[plot]``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_NAMES = 60
+
+
+def plot_loadings(
+    components: Any,
+    feature_names: Sequence[str] | None = None,
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Loadings as a heat map, features down and components across; zeros are left white.
+
+    Parameters
+    ----------
+    components : array of shape (n_components, n_features)
+    feature_names : sequence of str, default=None
+        Written beside the rows when there are not too many to read.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+    title : str, default=None
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    import matplotlib.pyplot as plt
+
+    loadings = np.asarray(components, dtype=float).T
+    d, r = loadings.shape
+    if ax is None:
+        height = min(max(2.5, 0.3 * d), 12)
+        ax = plt.subplots(figsize=(1.5 + 0.55 * r, height), layout="constrained")[1]
+    shown = np.ma.masked_equal(loadings, 0.0)
+    ax.pcolormesh(shown, cmap="RdBu", vmin=-1, vmax=1, edgecolors="#d8dee4", linewidth=0.5)
+    ax.set_ylim(d, 0)
+    ax.set_xticks(np.arange(r) + 0.5, [f"PC{i + 1}" for i in range(r)])
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    if feature_names is not None and d <= _MOST_NAMES:
+        ax.set_yticks(np.arange(d) + 0.5, list(feature_names))
+    else:
+        ax.set_ylabel("feature")
+    if title is not None:
+        ax.set_title(title)
+    return ax
