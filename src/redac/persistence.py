@@ -12,40 +12,21 @@ import numpy as np
 from redac.files import write_atomically
 
 _FORMAT = "redac-model-1"
-_ARRAYS = (
-    "components_",
-    "explained_variance_",
-    "explained_variance_ratio_",
-    "mean_",
-    "objective_history_",
-    "scale_",
-)
-_NUMBERS = (
-    "converged_",
-    "n_components_",
-    "n_features_in_",
-    "n_iter_",
-    "n_samples_",
-    "reconstruction_error_",
-    "separation_",
-)
 
 Model = TypeVar("Model")
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the file appears whole or not at all."""
-    arrays = {name: getattr(model, name) for name in _ARRAYS}
-    if hasattr(model, "feature_names_in_"):
-        arrays["feature_names_in_"] = np.array([str(name) for name in model.feature_names_in_])
+    arrays, numbers = _fitted(model)
     params = {}
     for name, value in model.get_params(deep=False).items():
         if isinstance(value, np.ndarray) and value.dtype != object:
             arrays[f"param_{name}"] = value
         else:
-            params[name] = _plain(name, value)
-    numbers = {name: getattr(model, name) for name in _NUMBERS}
-    header = json.dumps({"format": _FORMAT, "params": params, "fitted": numbers})
+            params[name] = _plain(value)
+    kind = type(model).__name__
+    header = json.dumps({"format": _FORMAT, "class": kind, "params": params, "fitted": numbers})
 
     def write(file: IO[bytes]) -> None:
         np.savez_compressed(file, header=np.array(header), **arrays)
@@ -59,8 +40,8 @@ def load(cls: type[Model], path: str | os.PathLike[str]) -> Model:
         with np.load(path, allow_pickle=False) as archive:
             header = json.loads(str(archive["header"]))
             arrays = {name: archive[name] for name in archive.files if name != "header"}
-        if header["format"] != _FORMAT:
-            raise ValueError(f"{path}: format {header['format']!r}, not {_FORMAT!r}")
+        if (header["format"], header["class"]) != (_FORMAT, cls.__name__):
+            raise ValueError(f"it holds a {header['class']} in format {header['format']!r}")
     except FileNotFoundError:
         raise
     except (
@@ -82,13 +63,30 @@ def load(cls: type[Model], path: str | os.PathLike[str]) -> Model:
     return model
 
 
-def _plain(name: str, value: Any) -> Any:
-    """A parameter as JSON can hold it.
+def _fitted(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fitted attributes, which by convention end with an underscore: arrays, and the rest."""
+    arrays, numbers = {}, {}
+    for name, value in vars(model).items():
+        if not name.endswith("_") or name.startswith("_"):
+            continue
+        if name == "feature_names_in_":
+            arrays[name] = np.array([str(feature) for feature in value])
+        elif isinstance(value, np.ndarray):
+            arrays[name] = value
+        else:
+            numbers[name] = _plain(value)
+    return arrays, numbers
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON can hold it.
 
     A RandomState has no such form, and a fitted model has no use for it.
     """
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     if isinstance(value, (list, tuple)):
-        return [_plain(name, item) for item in value]
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
     return value if value is None or isinstance(value, (bool, int, float, str)) else None

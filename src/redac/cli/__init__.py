@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from redac._version import __version__
-from redac.cli import fit
+from redac.cli import compare, fit
 
 __all__ = ["main"]
 
@@ -33,7 +33,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"redac {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    fit.add_to(commands)
+    for command in (fit, compare):
+        command.add_to(commands)
     return parser
 
 

@@ -7,13 +7,12 @@ import math
 import warnings
 from typing import IO, TYPE_CHECKING, Any
 
-from redac.cli.inputs import add_data_options, numbers, read_data, whole_or_share
+from redac.cli.inputs import add_data_options, component_count, numbers, read_data, whole_or_share
 
 if TYPE_CHECKING:
     from redac import SparsePCA
     from redac.files import Table
 
-_DEFAULT_COMPONENTS = 5
 _DEFAULT_CARDINALITY = 10
 
 
@@ -82,10 +81,7 @@ def _model(options: argparse.Namespace, n_features: int) -> SparsePCA:
     from redac import SparsePCA
     from redac.cli import show
 
-    lists = [b for b in (options.cardinality, options.l1_bound) if isinstance(b, list)]
-    components = options.components
-    if components is None:
-        components = len(lists[0]) if lists else min(_DEFAULT_COMPONENTS, n_features)
+    components = component_count(options, n_features, options.cardinality, options.l1_bound)
     cardinality = options.cardinality
     if cardinality is None and options.l1_bound is None:
         cardinality = min(_DEFAULT_CARDINALITY, max(1, math.ceil(n_features / 3)))

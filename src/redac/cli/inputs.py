@@ -8,6 +8,8 @@ from typing import Any
 
 from redac.files import Table, read_table
 
+_DEFAULT_COMPONENTS = 5
+
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """The data, and how they are to be taken."""
@@ -36,6 +38,14 @@ def read_data(options: argparse.Namespace) -> tuple[Table, bool]:
         names = list(pitprops.feature_names)
         return Table(pitprops.correlation, names, names, {}), True
     return read_table(options.data, square=options.covariance), options.covariance
+
+
+def component_count(options: argparse.Namespace, n_features: int, *bounds: Any) -> int:
+    """The number of components: as asked, or as many as a list of bounds has, or the default."""
+    if options.components is not None:
+        return int(options.components)
+    lists = [bound for bound in bounds if isinstance(bound, list)]
+    return len(lists[0]) if lists else min(_DEFAULT_COMPONENTS, n_features)
 
 
 def numbers(kind: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,14 @@ import numpy as np
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import Progress
 from rich.table import Table as RichTable
 
 from redac.cli.progress import SweepProgress
 
 if TYPE_CHECKING:
     from redac import SparsePCA
+    from redac.cli.compare import Row
     from redac.files import Table
 
 _LONGEST_MATRIX = 60
@@ -52,6 +54,41 @@ def progress() -> Iterator[list[Any]]:
         return
     with SweepProgress(Console(stderr=True)) as bar:
         yield [bar]
+
+
+@contextmanager
+def steps(total: int) -> Iterator[Callable[[str], None]]:
+    """A progress bar over named steps when somebody is watching."""
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total, start=True)
+        done = iter(range(total))
+        yield lambda name: bar.update(task, description=name, completed=next(done))
+
+
+def comparison(rows: list[Row]) -> None:
+    """Methods side by side, the best figures in bold."""
+    table = RichTable(box=box.SIMPLE_HEAD)
+    table.add_column("method", no_wrap=True)
+    for title in ("PEV %", "RRE", "non-zeros", "seconds"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("for each component")
+    rivals = [row for row in rows if row.failure is None and row.sparse]
+    best = max((row.pev for row in rivals), default=np.nan)
+    for row in rows:
+        if row.failure is not None:
+            table.add_row(row.method, "failed", "", "", f"{row.seconds:.2f}", "")
+            continue
+        style = "bold" if row.sparse and row.pev >= best - 0.005 else None
+        table.add_row(
+            row.method,
+            f"{row.pev:.2f}",
+            f"{row.rre:.4f}",
+            str(sum(row.non_zeros)),
+            f"{row.seconds:.2f}",
+            " ".join(map(str, row.non_zeros)),
+            style=style,
+        )
+    _console().print(table)
 
 
 def components(model: SparsePCA) -> None:

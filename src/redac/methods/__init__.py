@@ -3,6 +3,7 @@
 data and cardinalities in, components out.
 """
 
+from redac.methods.estimator import MethodPCA
 from redac.methods.registry import available_methods, sparse_pca
 
-__all__ = ["available_methods", "sparse_pca"]
+__all__ = ["MethodPCA", "available_methods", "sparse_pca"]

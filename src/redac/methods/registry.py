@@ -117,17 +117,37 @@ def sparse_pca(
         Unit rows, the entry of largest magnitude positive. A row is zero where the method found
         nothing.
     """
+    source = covariance_source(X) if covariance else _data_source(X)
+    return find_components(
+        source,
+        method,
+        n_components,
+        cardinality=cardinality,
+        random_state=random_state,
+        options=options,
+    )
+
+
+def find_components(
+    source: Source,
+    method: str,
+    n_components: int,
+    *,
+    cardinality: Any,
+    random_state: Any,
+    options: dict[str, Any],
+) -> NDArray[np.float64]:
+    """``sparse_pca`` on a source."""
     chosen = find_method(method)
     unknown = sorted(set(options) - set(chosen.options))
     if unknown:
         known = ", ".join(chosen.options) or "none"
         raise TypeError(f"{method} has no option {unknown[0]!r}; its options: {known}.")
-    source = covariance_source(X) if covariance else _data_source(X)
     d = source.n_features
     r = parameters.count("n_components", n_components, least=1, most=d)
     cardinalities = parameters.cardinalities(cardinality, r, d)
     if chosen.randomised:
-        options["rng"] = check_random_state(random_state)
+        options = {**options, "rng": check_random_state(random_state)}
     V = chosen.run(MethodData(source), cardinalities, **options)
     components = largest_entry_positive(np.array([normalized(v) for v in V.T]))
     if chosen.sparse:

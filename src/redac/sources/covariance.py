@@ -70,6 +70,6 @@ def _require_semidefinite(matrix: Array, unit: float) -> None:
     smallest = float(eigh(matrix, eigvals_only=True, subset_by_index=(0, 0))[0])
     if smallest < -_INDEFINITENESS * largest:
         raise ValueError(
-            f"A covariance matrix has no negative eigenvalue, but {smallest * unit:.4g} is one here. "
+            f"A covariance matrix has no negative eigenvalue; here is one: {smallest * unit:.4g}. "
             "If it was estimated from data with gaps, clip its eigenvalues at zero first."
         )
