@@ -15,9 +15,10 @@ ULP = np.finfo(float).eps
 KINDS = pytest.mark.parametrize("kind", CONSTRAINTS)
 SHARES = st.floats(min_value=0.0, max_value=1.0)
 SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
-# Moderate entries of either sign, exact zeros and exact ties among them.
+# Moderate entries of either sign, exact zeros and exact ties among them; none whose square
+# underflows, because the plain formulas of the references would not survive it.
 ENTRIES = st.one_of(
-    st.floats(min_value=-10.0, max_value=10.0, allow_subnormal=False),
+    st.floats(min_value=-10.0, max_value=10.0).filter(lambda x: x == 0 or abs(x) > 1e-100),
     st.integers(min_value=-2, max_value=2).map(float),
 )
 SMALL = arrays(np.float64, st.integers(min_value=1, max_value=8), elements=ENTRIES)
@@ -144,7 +145,6 @@ def test_the_answer_does_not_depend_on_the_scale(kind, d, seed, share, scale):
 @settings(max_examples=40, deadline=None)
 @given(w=VECTORS, share=SHARES, exponent=st.integers(-400, 400))
 def test_a_power_of_two_as_scale_changes_no_bit(kind, w, share, exponent):
-    w = np.where(np.abs(w) < 1e-100, 0.0, w)  # nothing becomes subnormal
     constraint = CONSTRAINTS[kind](w.size, share)
     np.testing.assert_array_equal(
         constraint.maximize(np.ldexp(w, exponent)), constraint.maximize(w)

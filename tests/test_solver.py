@@ -136,8 +136,8 @@ def test_the_history_is_the_objective_of_the_paper_after_each_sweep(source, boun
 def test_the_objective_never_rises(seed, eta):
     S, _, constraints, start = random_problem(seed)
     history = solve(S, constraints, start, ridge=eta, max_sweeps=40, tol=RUN_ON).history
-    assert (np.diff(history) <= 1e-12).all()
-    assert 0.0 <= min(history) <= max(history) <= 1.0 + 1e-12
+    # A start of nearly dependent directions has huge scores and can begin above one.
+    assert (np.diff(history) <= 1e-12 * max(1.0, history[0])).all()
 
 
 @settings(max_examples=60, deadline=None)
@@ -495,12 +495,15 @@ def test_rotated_starts_span_the_principal_subspace_by_unit_vectors(shape):
 
 
 @shape
-def test_varimax_starts_are_sorted_by_the_variance_they_carry(shape):
-    S, _ = of_data(factor_data(*shape, seed=5))
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", ["varimax", "rotation"])
+def test_rotated_starts_are_sorted_by_the_variance_they_carry(shape, seed, kind):
+    S, _ = of_data(factor_data(*shape, seed=seed))
     axes, values = S.principal_axes(3)
-    start = Starts(S, 3, np.random.RandomState(0)).varimax()
+    start = getattr(Starts(S, 3, np.random.RandomState(seed)), kind)()
+    # Before it was scaled to length one, a column was the axes times √λ times a unit vector.
     lengths = 1 / np.linalg.norm((axes.T @ start).T / np.sqrt(values), axis=1)
-    assert (np.diff(lengths) <= 1e-9).all()
+    assert (np.diff(lengths) <= 1e-9 * lengths[0]).all()
 
 
 @pytest.mark.parametrize("init", ["pca", "varimax", "random", "array"])

@@ -335,16 +335,31 @@ def test_the_scale_of_the_data_changes_no_axis(shape, make, scale, standardize):
             np.testing.assert_allclose(projector(axes), projector(expected), atol=1e-9)
 
 
+@pytest.mark.parametrize("make", [np.array, sp.csr_array], ids=["dense", "sparse"])
+@standardize
+def test_a_column_whose_sum_is_too_large_for_a_float_has_its_mean_and_axes(make, standardize):
+    X = 5.0 + factor_data(60, 5, seed=2) / 20
+    scale = 2.0**1020
+    assert X.sum(axis=0).min() > np.finfo(float).max / scale
+    expected, _ = as_source(as_data(X, standardize=standardize)).principal_axes(2)
+    with np.errstate(over="raise", invalid="raise"):
+        data = as_data(make(X * scale), standardize=standardize)
+        axes, _ = as_source(data).principal_axes(2)
+    np.testing.assert_allclose(data.moments.mean / scale, X.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(projector(axes), projector(expected), atol=1e-9)
+
+
 @pytest.mark.parametrize("scale", [1e-313, 1e-320])
 @pytest.mark.parametrize("make", [np.array, sp.csr_array], ids=["dense", "sparse"])
 @standardize
-def test_subnormal_data_give_finite_axes(make, scale, standardize):
+def test_variation_among_subnormal_numbers_counts_as_none(make, scale, standardize):
     X = np.round(factor_data(30, 5, seed=2) * 100) * scale
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         source = as_source(as_data(make(X), standardize=standardize))
         axes, values = source.principal_axes(2)
     assert np.isfinite(axes).all()
-    assert (values > 0).all()
+    assert source.total == 0.0
+    np.testing.assert_array_equal(values, 0.0)
 
 
 @pytest.mark.parametrize("scale", [1e-120, 1e120])

@@ -200,7 +200,7 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
             X,
             runs=starts + rounds,
             max_sweeps=problem.max_sweeps,
-            attributes=lambda V: {"components_": np.ascontiguousarray(V.T), "n_components_": r},
+            attributes=lambda V: {"components_": V.T.copy(), "n_components_": r},
         )
         search = Search(problem, monitor)
         search.try_starts(Starts(source, r, rng).sequence(init, starts))

@@ -62,7 +62,8 @@ class Solution:
         return tuple(int(i) for i in np.flatnonzero(~self.V.any(axis=0)))
 
 
-# Told of the number of the sweep, the objective and the loadings; stops the run by returning True.
+# Told of the number of the sweep, the objective and the loadings (to look at, not to keep); stops
+# the run by returning True.
 OnSweep = Callable[[int, float, Array], bool]
 
 

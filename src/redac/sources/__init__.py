@@ -12,7 +12,7 @@ from redac.sources.columns import Columns
 from redac.sources.covariance import checked_covariance
 from redac.sources.dense import DenseData
 from redac.sources.gram import Gram
-from redac.sources.moments import Moments, NonFiniteError
+from redac.sources.moments import Moments, NonFiniteError, real_numbers
 from redac.sources.sparse import SparseData
 
 __all__ = [
@@ -39,6 +39,7 @@ def as_data(
     X: Any, *, standardize: bool = False, mean: Array | None = None, scale: Array | None = None
 ) -> DenseData | SparseData:
     """X about its own mean or a given one, scaled by its own deviations, by given ones, or not."""
+    X = real_numbers(X)
     kind = SparseData if issparse(X) else DenseData
     if kind is SparseData and X.format not in ("csr", "csc"):
         X = X.tocsr()

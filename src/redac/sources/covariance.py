@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from redac.sources.base import Array
+from redac.sources.moments import power_of_two, real_numbers
 
 # How far from symmetric, and how far below zero (against the largest eigenvalue), rounding may have
 # left a matrix. Published correlation tables with three decimals stay within the second.
@@ -26,21 +25,16 @@ def checked_covariance(S: Any) -> tuple[Array, float]:
             "Pass data to fit() and a covariance matrix to fit_covariance()."
         )
     try:
-        matrix = matrix.astype(np.float64)
+        matrix = real_numbers(matrix).astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"The covariance matrix is not numeric: {error}.") from None
     _require_finite(matrix)
     _require_symmetric(matrix)
-    unit = _unit(float(np.abs(matrix).max()))
+    unit = power_of_two(float(np.abs(matrix).max()))
     matrix = matrix / unit
     matrix = (matrix + matrix.T) / 2
     _require_semidefinite(matrix, unit)
     return matrix, unit
-
-
-def _unit(peak: float) -> float:
-    """A power of two near the largest entry, or one where float64 needs no help."""
-    return 1.0 if peak == 0 or 1e-100 < peak < 1e100 else 2.0 ** min(math.frexp(peak)[1], 1023)
 
 
 def _require_finite(matrix: NDArray[np.float64]) -> None:
@@ -66,9 +60,9 @@ def _require_symmetric(matrix: Array) -> None:
 
 def _require_semidefinite(matrix: Array, unit: float) -> None:
     """Eigenvalues slightly below zero come from rounding; far below is an error."""
-    largest = float(np.abs(matrix).sum(axis=1).max())
-    smallest = float(eigh(matrix, eigvals_only=True, subset_by_index=(0, 0))[0])
-    if smallest < -_INDEFINITENESS * largest:
+    eigenvalues = np.linalg.eigvalsh(matrix)
+    smallest = float(eigenvalues[0])
+    if smallest < -_INDEFINITENESS * max(float(eigenvalues[-1]), 0.0):
         raise ValueError(
             f"A covariance matrix has no negative eigenvalue; here is one: {smallest * unit:.4g}. "
             "If it was estimated from data with gaps, clip its eigenvalues at zero first."

@@ -22,7 +22,6 @@ from redac.sources.moments import Moments, NonFiniteError
 # Small enough to stay near the processor, large enough for matrix products to run at full speed.
 _BLOCK_BYTES = 1 << 22
 _GRAM_BLOCK_BYTES = 1 << 24
-_GATHERED_COLUMNS = 256
 
 
 class DenseData:
@@ -75,13 +74,15 @@ class DenseData:
         return result
 
     def left_columns(self, support: Indices, coefficients: Array) -> Array:
-        result = np.zeros((self.shape[0], *coefficients.shape[1:]))
-        for start in range(0, support.size, _GATHERED_COLUMNS):
-            chosen = support[start : start + _GATHERED_COLUMNS]
+        n = self.shape[0]
+        result = np.zeros((n, *coefficients.shape[1:]))
+        width = max(1, _BLOCK_BYTES // (8 * n))
+        for start in range(0, support.size, width):
+            chosen = support[start : start + width]
             gathered = self.X[:, chosen] - self.moments.mean[chosen]
             if self._factor is not None:
                 gathered *= self._factor[chosen]
-            result += gathered @ coefficients[start : start + _GATHERED_COLUMNS]
+            result += gathered @ coefficients[start : start + width]
         return result
 
     def right(self, U: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,9 +70,7 @@ class Moments:
     ) -> Moments:
         distance = np.where(constant, 0.0, np.maximum(np.abs(high - mean), np.abs(mean - low)))
         peak = np.where(distance > 0, distance, 1.0)
-        widest = float((distance / scale).max(initial=0.0))
-        safe = widest == 0.0 or _SAFE_PEAK[0] < widest < _SAFE_PEAK[1]
-        unit = 1.0 if safe else 2.0 ** min(math.frexp(widest)[1], 1023)
+        unit = power_of_two(float((distance / scale).max(initial=0.0)))
         return cls(n_samples, mean, scale, constant, peak, unit, np.zeros_like(mean))
 
     def with_sums_of_squares(self, sums: Array, *, standardize: bool) -> Moments:
@@ -96,9 +95,28 @@ class Moments:
         return 1.0 / (self.scale * self.unit)
 
     @property
+    def guard(self) -> float:
+        """What keeps sums of entries that are not centred yet from overflowing."""
+        return 2.0**-64 if float((np.abs(self.mean) / 2 + self.peak / 2).max()) > 1e280 else 1.0
+
+    @property
     def variance_unit(self) -> float:
         """What turns a sum of squares in the solver's unit into a variance."""
         return self.unit / max(self.n_samples - 1, 1) * self.unit
+
+
+def power_of_two(widest: float) -> float:
+    """One where float64 needs no help, otherwise a power of two near the number."""
+    if widest == 0.0 or _SAFE_PEAK[0] < widest < _SAFE_PEAK[1]:
+        return 1.0
+    return 2.0 ** min(max(math.frexp(widest)[1], -1022), 1023)
+
+
+def real_numbers(X: Any) -> Any:
+    """X, if its entries are real numbers."""
+    if X.dtype.kind == "c":
+        raise ValueError("Complex numbers have no principal components here; pass real ones.")
+    return X
 
 
 class NonFiniteError(ValueError):

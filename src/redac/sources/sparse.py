@@ -79,10 +79,12 @@ class SparseData:
         return np.asarray(self.X[:, support] @ W - self.moments.mean[support] @ W)
 
     def right(self, U: Array) -> Array:
+        guard = self.moments.guard
+        U = U * guard if guard != 1.0 else U
         product = self.X.T @ U
         product -= np.multiply.outer(self.moments.mean, U.sum(axis=0))
         if self._factor is not None:
-            product = (product.T * self._factor).T
+            product = (product.T * (self._factor / guard)).T
         return np.asarray(product)
 
     def gram(self) -> Array:
