@@ -223,10 +223,11 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         """Say what a user should know before trusting the components."""
         exhausted = np.flatnonzero(~self.components_.any(axis=1)).tolist()
         if exhausted:
+            useful = self.n_components_ - len(exhausted)
+            advice = f"Ask for n_components={useful}." if useful else "The data do not vary."
             warnings.warn(
                 f"Nothing is left to explain for component(s) {exhausted}, counted from 0: their "
-                f"loadings are zero. "
-                f"Ask for n_components={self.n_components_ - len(exhausted)} or fewer.",
+                f"loadings are zero. {advice}",
                 ExhaustedWarning,
                 stacklevel=4,
             )

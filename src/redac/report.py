@@ -23,12 +23,17 @@ _PAGE = Template("""<!DOCTYPE html>
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
        color: #1b1f24; background: #fff; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
-.scroll { overflow-x: auto; }
+.scroll { overflow: auto; max-height: 90vh; }
+@media print { .scroll { max-height: none; } }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .6rem; text-align: right; white-space: nowrap; }
-th:first-child { text-align: left; font-weight: normal; }
-thead th { border-bottom: 2px solid #57606a; font-weight: 600; }
-tfoot tr:first-child > * { border-top: 1px solid #57606a; }
+th:first-child, .settings td { text-align: left; }
+tbody th { font-weight: normal; }
+tbody tr:hover { background: #f3f4f6; }
+thead th { border-bottom: 2px solid #57606a; background: #fff; position: sticky; top: 0; }
+.loadings td, .loadings thead th:not(:first-child) { min-width: 3.2rem; }
+.loadings tbody tr { border-bottom: 1px solid #eaecef; }
+.loadings th:first-child { position: sticky; left: 0; background: #fff; }
 .bar { display: inline-block; height: .7rem; background: #3b6fb6; vertical-align: middle; }
 footer { margin-top: 3rem; color: #57606a; font-size: .85rem; }
 </style>
@@ -64,7 +69,9 @@ def html_report(model: SparsePCA, *, title: str) -> str:
 def _summary(model: SparsePCA) -> str:
     pev = 100 * model.explained_variance_ratio_.sum()
     ended = "converged" if model.converged_ else "ended before convergence"
+    samples = "" if model.n_samples_ is None else f"{model.n_samples_} samples of "
     return (
+        f"Data: {samples}{model.n_features_in_} features. "
         f"{model.n_components_} components with {np.count_nonzero(model.components_)} non-zero "
         f"loadings out of {model.components_.size} explain {pev:.2f} % of the variance (PEV); the "
         f"relative reconstruction error (RRE) is {model.reconstruction_error_:.4f}. The best run "
@@ -86,8 +93,9 @@ def _variance(model: SparsePCA) -> str:
         )
     head = (
         "<tr><th>component</th><th>features</th><th>variance %</th><th>cumulative %</th><th></th>"
+        "</tr>"
     )
-    return f"<table><thead>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _loadings(model: SparsePCA) -> str:
@@ -98,7 +106,7 @@ def _loadings(model: SparsePCA) -> str:
         for name, row in zip(table.index, table.to_numpy(), strict=True)
     ]
     return (
-        f"<table><thead><tr><th>feature</th>{head}</tr></thead>"
+        f'<table class="loadings"><thead><tr><th>feature</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
 
@@ -106,16 +114,23 @@ def _loadings(model: SparsePCA) -> str:
 def _cell(value: float) -> str:
     if np.isnan(value):
         return "<td></td>"
+    shown = f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
     colour = "59,111,182" if value > 0 else "190,60,50"
-    return f'<td style="background:rgba({colour},{0.75 * min(abs(value), 1):.2f})">{value:.3f}</td>'
+    return f'<td style="background:rgba({colour},{0.75 * min(abs(value), 1):.2f})">{shown}</td>'
 
 
 def _settings(model: SparsePCA) -> str:
     def text(value: Any) -> str:
-        return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+        if isinstance(value, np.ndarray):
+            return f"array of shape {value.shape}"
+        if isinstance(value, (list, tuple)):
+            return ", ".join(map(text, value))
+        if value is None or isinstance(value, bool):
+            return {None: "none", True: "yes", False: "no"}[value]
+        return str(value)
 
     rows = [
         f"<tr><th>{escape(name)}</th><td>{escape(text(value))}</td></tr>"
         for name, value in model.get_params(deep=False).items()
     ]
-    return f"<table><tbody>{''.join(rows)}</tbody></table>"
+    return f'<table class="settings"><tbody>{"".join(rows)}</tbody></table>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,11 @@ from redac.sources.base import Array
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def short_names(n_components: int) -> list[str]:
+    """PC1, PC2, …: what people call components."""
+    return [f"PC{number + 1}" for number in range(n_components)]
 
 
 def loadings_table(
@@ -36,8 +42,11 @@ def scores_table(model: Any, X: Any, sample_names: Sequence[str] | None) -> pd.D
     """The scores of all samples, samples × components."""
     import pandas as pd
 
-    scores = np.asarray(model.transform(X))
+    with warnings.catch_warnings():
+        # The names of the columns were read beside X and given to the model, not to X.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        scores = np.asarray(model.transform(X))
     names = sample_names if sample_names is not None else range(len(scores))
     return pd.DataFrame(
-        scores, index=pd.Index(names, name="sample"), columns=list(model.get_feature_names_out())
+        scores, index=pd.Index(names, name="sample"), columns=short_names(scores.shape[1])
     )

@@ -10,16 +10,22 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from numpy.linalg import LinAlgError
 
 from redac._version import __version__
 from redac.cli import compare, fit
+from redac.cli.inputs import WorkFailedError
 
 __all__ = ["main"]
 
 
 class _Parser(argparse.ArgumentParser):
     """Complains in one line."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see '{self.prog} --help')\n")
@@ -48,10 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return _complain("interrupted", 1)
+    except (LinAlgError, WorkFailedError) as error:
+        return _complain(error, 1)
     except (ValueError, TypeError, FileNotFoundError) as error:
         return _complain(error, 2)
     except Exception as error:
-        return _complain(f"{type(error).__name__}: {error}", 1)
+        return _complain(f"{type(error).__name__}: {error}".removesuffix(": "), 1)
 
 
 def _complain(problem: object, status: int) -> int:

@@ -7,7 +7,17 @@ import math
 import warnings
 from typing import IO, TYPE_CHECKING, Any
 
-from redac.cli.inputs import add_data_options, component_count, numbers, read_data, whole_or_share
+from numpy.linalg import LinAlgError
+
+from redac.cli.inputs import (
+    WorkFailedError,
+    add_data_options,
+    component_count,
+    numbers,
+    read_data,
+    whole_or_share,
+)
+from redac.files import DataFileError, output_folder, refuse_unusable_folder, write_atomically
 
 if TYPE_CHECKING:
     from redac import SparsePCA
@@ -42,6 +52,15 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--init-count", type=int, metavar="N", help="number of starting points (default: 2)"
     )
+    parser.add_argument(
+        "--ridge", type=float, default=0.0, help="keeps components from becoming parallel"
+    )
+    parser.add_argument(
+        "--max-iter", type=int, default=1000, metavar="N", help="sweeps for each start at most"
+    )
+    parser.add_argument(
+        "--tol", type=float, default=1e-7, help="a run ends when a sweep improves by less"
+    )
     parser.add_argument("--seed", type=int, metavar="S", help="seed of random starting points")
     parser.add_argument(
         "--output",
@@ -55,21 +74,34 @@ def run(options: argparse.Namespace) -> int:
     """Read, fit, print, write."""
     from redac.cli import show
 
+    if options.output is not None:
+        refuse_unusable_folder(options.output)
     table, is_covariance = read_data(options)
-    show.left_out_columns(table)
     model = _model(options, table.values.shape[1])
     with show.progress() as callbacks, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if callbacks and hasattr(model, "set_callbacks"):
             model.set_callbacks(*callbacks)
-        if is_covariance:
-            model.fit_covariance(table.values)
-        else:
-            model.fit(table.values)
+        try:
+            if is_covariance:
+                model.fit_covariance(table.values)
+            else:
+                model.fit(table.values)
+        except LinAlgError:
+            raise
+        except ValueError as error:
+            raise ValueError(f"{options.data}: {error}") from error
     if table.feature_names is not None:
         import numpy as np
 
         model.feature_names_in_ = np.array(table.feature_names, dtype=object)
+    # After the fit: a call that fails says so in one line, and says nothing else.
+    show.left_out_columns(table)
+    if options.cardinality is None and options.l1_bound is None:
+        show.note(
+            f"at most {model.cardinality} non-zero loadings for each component; "
+            "choose with --cardinality or --l1-bound"
+        )
     show.notes(caught)
     show.components(model)
     if options.output is not None:
@@ -79,16 +111,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _model(options: argparse.Namespace, n_features: int) -> SparsePCA:
     from redac import SparsePCA
-    from redac.cli import show
 
     components = component_count(options, n_features, options.cardinality, options.l1_bound)
     cardinality = options.cardinality
     if cardinality is None and options.l1_bound is None:
         cardinality = min(_DEFAULT_CARDINALITY, max(1, math.ceil(n_features / 3)))
-        show.note(
-            f"at most {cardinality} non-zero loadings for each component; "
-            "choose with --cardinality or --l1-bound"
-        )
     return SparsePCA(
         components,
         cardinality=cardinality,
@@ -96,6 +123,9 @@ def _model(options: argparse.Namespace, n_features: int) -> SparsePCA:
         nonnegative=options.nonnegative,
         standardize=options.standardize,
         n_init="auto" if options.init_count is None else options.init_count,
+        ridge=options.ridge,
+        max_iter=options.max_iter,
+        tol=options.tol,
         random_state=options.seed,
     )
 
@@ -105,21 +135,24 @@ def _write(
 ) -> None:
     """All results into the output folder, each file whole or not at all."""
     from redac.cli import show
-    from redac.files import output_folder, write_atomically
     from redac.report import html_report
-    from redac.tables import scores_table
+    from redac.tables import scores_table, short_names
 
     folder = output_folder(options.output)
     loadings = model.loadings_table().fillna(0.0)
-    write_atomically(folder / "loadings.csv", lambda file: loadings.to_csv(file))
-    if not is_covariance:
-        scores = scores_table(model, table.values, table.sample_names)
-        write_atomically(folder / "scores.csv", lambda file: scores.to_csv(file))
-    model.save(folder / "model.npz")
+    loadings.columns = short_names(model.n_components_)
     report = html_report(model, title=options.data)
-    write_atomically(folder / "report.html", lambda file: _write_text(file, report))
+    try:
+        write_atomically(folder / "loadings.csv", lambda file: loadings.to_csv(file))
+        if not is_covariance:
+            scores = scores_table(model, table.values, table.sample_names)
+            write_atomically(folder / "scores.csv", lambda file: scores.to_csv(file))
+        model.save(folder / "model.npz")
+        write_atomically(folder / "report.html", lambda file: _write_text(file, report))
+    except DataFileError as error:  # the folder was fine; the disk is full, or gone
+        raise WorkFailedError(error) from error
     show.note(f"results written to {folder}")
 
 
 def _write_text(file: IO[bytes], text: str) -> None:
-    file.write(text.encode())
+    file.write(text.encode(errors="replace"))  # file names need not be text

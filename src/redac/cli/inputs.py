@@ -11,6 +11,10 @@ from redac.files import Table, read_table
 _DEFAULT_COMPONENTS = 5
 
 
+class WorkFailedError(Exception):
+    """Neither the call nor the input is to blame; the message says what is."""
+
+
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """The data, and how they are to be taken."""
     parser.add_argument(

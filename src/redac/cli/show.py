@@ -5,21 +5,25 @@ tables on standard output, notes and progress on standard error.
 
 from __future__ import annotations
 
+import io
+import os
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from redac.cli.progress import SweepProgress
+from redac.tables import short_names
 
 if TYPE_CHECKING:
     from redac import SparsePCA
@@ -96,7 +100,9 @@ def components(model: SparsePCA) -> None:
     loadings = model.loadings_table()
     console = _console()
     as_matrix = _matrix(model, loadings)
-    wide = console.measure(as_matrix).maximum > console.width
+    # A measurement never exceeds the width it is told of, so it is told of plenty.
+    plenty = console.options.update(max_width=100_000)
+    wide = console.measure(as_matrix, options=plenty).maximum > console.width
     if len(loadings) > _LONGEST_MATRIX or wide:
         for number in range(model.n_components_):
             _print_component(console, model, number, loadings.iloc[:, number].dropna())
@@ -110,19 +116,28 @@ def components(model: SparsePCA) -> None:
     )
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """The reader has seen enough, for instance `| head`: go on in silence."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _console() -> Console:
     # Without a terminal rich assumes 80 columns; files and pipes have no such limit.
     width = None if sys.stdout.isatty() else max(shutil.get_terminal_size((120, 25)).columns, 120)
-    return Console(width=width, highlight=False)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # any name can be printed anywhere
+    return _Console(width=width, highlight=False)
 
 
 def _matrix(model: SparsePCA, loadings: Any) -> RichTable:
     table = RichTable(box=box.SIMPLE_HEAD, show_footer=False)
     table.add_column("feature", no_wrap=True)
-    for number in range(model.n_components_):
-        table.add_column(f"PC{number + 1}", justify="right", no_wrap=True)
+    for name in short_names(model.n_components_):
+        table.add_column(name, justify="right", no_wrap=True)
     for feature, row in zip(loadings.index, loadings.to_numpy(), strict=True):
-        table.add_row(escape(str(feature)), *("" if np.isnan(x) else f"{x:.3f}" for x in row))
+        table.add_row(Text(_label(feature)), *("" if np.isnan(x) else f"{x:.3f}" for x in row))
     table.add_section()
     shares = 100 * model.explained_variance_ratio_
     table.add_row("variance %", *(f"{share:.2f}" for share in shares))
@@ -138,6 +153,25 @@ def _print_component(console: Console, model: SparsePCA, number: int, loadings: 
         f"{shares[: number + 1].sum():.2f} % so far, {len(loadings)} features"
     )
     ordered = loadings.iloc[np.argsort(-np.abs(loadings.to_numpy()), kind="stable")]
-    entries = [f"{escape(str(name))} {value:.3f}" for name, value in ordered.items()]
-    console.print("  " + ", ".join(entries), soft_wrap=False)
+    entries = [f"{_label(name)} {value:.3f}" for name, value in ordered.items()]
+    for line in _packed(entries, console.width - 2):
+        console.print(Text(f"  {line}"))
     console.print()
+
+
+def _label(name: object) -> str:
+    """A name as it may stand in a terminal: one line, no control characters."""
+    return "".join(c if c.isprintable() else " " for c in str(name))
+
+
+def _packed(entries: Iterable[str], width: int) -> list[str]:
+    """Entries with commas between them, broken into lines between entries only."""
+    lines: list[str] = []
+    for entry in entries:
+        if lines and cell_len(lines[-1]) + cell_len(entry) + 3 <= width:
+            lines[-1] += f", {entry}"
+        else:
+            if lines:
+                lines[-1] += ","
+            lines.append(entry)
+    return lines

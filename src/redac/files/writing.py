@@ -51,6 +51,16 @@ def _write_and_move(unfinished: Path, target: Path, write: Callable[[IO[bytes]],
         raise
 
 
+def refuse_unusable_folder(path: str | os.PathLike[str]) -> None:
+    """Raise if ``output_folder`` is bound to fail, without creating anything."""
+    folder = Path(path).absolute()
+    nearest = next(place for place in (folder, *folder.parents) if os.path.lexists(place))
+    if not nearest.is_dir():
+        raise DataFileError(f"{path}: is, or lies below, a file and cannot be a folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise DataFileError(f"{path}: the folder is not writable")
+
+
 def output_folder(path: str | os.PathLike[str]) -> Path:
     """Create a folder for results, with its parents, or accept an existing one.
 

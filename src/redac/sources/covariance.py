@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from redac.sources.base import Array
 from redac.sources.moments import power_of_two, real_numbers
@@ -18,7 +19,7 @@ _INDEFINITENESS = 1e-3
 
 def checked_covariance(S: Any) -> tuple[Array, float]:
     """S as a symmetric float64 array in a safe range, and the unit that was divided out."""
-    matrix = np.asarray(S)
+    matrix = np.asarray(S.toarray() if issparse(S) else S)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ValueError(
             f"A covariance matrix is square; this one has shape {matrix.shape}. "
