@@ -16,8 +16,9 @@ from redac.sources.base import Array, Indices
 # matrices have a diagonal of ones, and rounding must not choose among them.
 _TIE = 1e-9
 
-# Columns of a deflated factor that are this small beside the first ones are rounding.
-_EXHAUSTED = 1e-12
+# What is left of a factor below this share of its norm is rounding: variances are known to 1e-16 of
+# the largest at best, and a factor of a covariance matrix to the root of that.
+_EXHAUSTED = 1e-7
 
 
 def pathspca(data: MethodData, cardinalities: Sequence[int]) -> Array:
@@ -37,9 +38,8 @@ def pathspca(data: MethodData, cardinalities: Sequence[int]) -> Array:
     """
     V = np.zeros((data.n_features, len(cardinalities)))
     A = data.A
-    floor = _EXHAUSTED * float(np.linalg.norm(A))
     for j, k in enumerate(cardinalities):
-        if float(np.linalg.norm(A)) <= floor:
+        if is_exhausted(A, data.A):
             break
         V[:, j] = leading_on_support(A, greedy_support(A, k))
         A = project_factor(A, V[:, j])
@@ -61,12 +61,19 @@ def greedy_support(A: Array, k: int) -> Indices:
 def leading_on_support(A: Array, support: Indices) -> Array:
     """The unit vector v that is zero outside the support and has the largest ‖Av‖."""
     v = np.zeros(A.shape[1])
+    if support.size == 0:
+        return v
     columns = A[:, support]
     if columns.shape[0] < columns.shape[1]:
         v[support] = normalized(columns.T @ _leading_score(columns))
     else:
         v[support] = _leading_eigenvector(columns.T @ columns)
     return v
+
+
+def is_exhausted(deflated: Array, A: Array) -> bool:
+    """Whether deflation left nothing of A but rounding."""
+    return bool(np.linalg.norm(deflated) <= _EXHAUSTED * np.linalg.norm(A))
 
 
 def first_largest(values: Array) -> int:

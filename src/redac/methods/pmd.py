@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -14,14 +13,18 @@ from redac.constraints import L1, normalized
 from redac.exceptions import CardinalityWarning
 from redac.methods.data import MethodData
 from redac.methods.deflation import residual
+from redac.methods.pathspca import is_exhausted
 from redac.methods.tuning import cardinality_of
 from redac.sources.base import Array
 
-# How many bounds are tried on the way from one loading to the wanted number of them.
-_STEPS = 50
+# Bounds between 1 (one loading) and √d (no constraint) that a cardinality is sought on.
+_GRID = 800
 
-# Relative accuracy of a tuned bound.
-_RESOLUTION = 1e-6
+# This many of them are skipped at a time as long as there are too few loadings.
+_STRIDE = 8
+
+# Bisections between two neighbours on the grid that jump over the wanted cardinality.
+_BISECTIONS = 20
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,9 @@ class RankOne:
     @property
     def cardinality(self) -> int:
         return cardinality_of(self.v)
+
+
+Solve = Callable[[float, Array], RankOne]
 
 
 def pmd(
@@ -61,53 +67,83 @@ def pmd(
     V = np.zeros((data.n_features, len(cardinalities)))
     A = data.A
     for j, k in enumerate(cardinalities):
-        if not A.any():
+        if is_exhausted(A, data.A):
             break
-        start = np.linalg.svd(A, full_matrices=False)[2][0]
-        solve = partial(rank_one, A, start, max_iter=max_iter, tol=tol)
-        fit = _fit_with_cardinality(solve, k, f"pmd, component {j + 1}")
+        fit = _fit_with_cardinality(A, k, f"pmd, component {j + 1}", max_iter, tol)
         V[:, j] = fit.v
         A = residual(A, fit.u * float(fit.u @ A @ fit.v), fit.v)
     return V
 
 
-def _fit_with_cardinality(fit: Callable[[float], RankOne], k: int, what: str) -> RankOne:
+def rank_one(
+    A: Array, v: Array, bound: float, *, max_iter: int = 200, tol: float = 1e-7
+) -> RankOne:
+    """A local maximum of uᵀAv with ‖v‖₁ ≤ bound, by alternation from v."""
+    constraint = L1(bound)
+    for _ in range(max_iter):
+        before, v = v, constraint.maximize(A.T @ normalized(A @ v))
+        if float(np.abs(v - before).sum()) < tol:
+            break
+    return RankOne(normalized(A @ v), v, bound)
+
+
+def _fit_with_cardinality(A: Array, k: int, what: str, max_iter: int, tol: float) -> RankOne:
     """The fit at the end of the first stretch of bounds that leave k loadings.
 
-    The cardinality mostly grows with the bound, but not always: the alternation may fall into
-    another local maximum. Bisection over the whole range would then land on any of the stretches,
-    so the range is walked through from its sparse end.
+    The cardinality mostly grows with the bound, but not always, since the alternation may fall into
+    another local maximum; so the bounds are walked through from the sparse end. Where that maximum
+    jumps over k, each fit is started from the one before instead, which stays with a maximum as
+    long as there is one.
     """
-    # k entries of a unit vector have an l1 norm of √k at most, one entry alone has norm 1.
-    lower = fit(1.0)
-    below = lower
-    for bound in np.geomspace(1.0, math.sqrt(k), _STEPS)[1:]:
-        if lower.cardinality == k:
-            break
-        upper = fit(float(bound))
-        if lower.cardinality < k < upper.cardinality:
-            lower = _hit_between(fit, lower, upper, k)
-        if lower.cardinality != k:
-            lower = upper
-        if below.cardinality < lower.cardinality < k:
-            below = lower
-    if lower.cardinality == k:
-        return _end_of_stretch(fit, lower, math.sqrt(k))
+    axis: Array = np.linalg.svd(A, full_matrices=False)[2][0]
+    bounds = np.linspace(1.0, math.sqrt(A.shape[1]), _GRID)
+
+    def afresh(bound: float, _: Array) -> RankOne:
+        return rank_one(A, axis, bound, max_iter=max_iter, tol=tol)
+
+    def onwards(bound: float, v: Array) -> RankOne:
+        return rank_one(A, v, bound, max_iter=max_iter, tol=tol)
+
+    tried: list[RankOne] = []
+    for solve in (afresh, onwards):
+        fits = list(_walk(solve, bounds, k, axis))
+        if fits[-1].cardinality == k:
+            return fits[-1]
+        tried += fits
+    settled = max((fit for fit in tried if fit.cardinality <= k), key=lambda fit: fit.cardinality)
     warnings.warn(
         f"{what}: no bound found that gives {k} non-zero loadings; settled for "
-        f"{below.cardinality}.",
+        f"{settled.cardinality}.",
         CardinalityWarning,
         stacklevel=3,
     )
-    return below
+    return settled
 
 
-def _hit_between(
-    fit: Callable[[float], RankOne], lower: RankOne, upper: RankOne, k: int
-) -> RankOne:
+def _walk(solve: Solve, bounds: Array, k: int, v: Array) -> Iterator[RankOne]:
+    """Fits for growing bounds; the last one has k loadings unless no bound gives k."""
+    reachable = bounds[: int(np.searchsorted(bounds, math.sqrt(k), side="right")) + 1]
+    place = 0
+    fit = solve(1.0, v)
+    while place + _STRIDE < len(reachable):
+        further = solve(float(reachable[place + _STRIDE]), fit.v)
+        if further.cardinality >= k:
+            break
+        fit, place = further, place + _STRIDE
+    yield fit
+    for bound in reachable[place + 1 :]:
+        further = solve(float(bound), fit.v)
+        if fit.cardinality < k < further.cardinality:
+            yield (fit := _between(solve, fit, further, k))
+        if fit.cardinality == k and further.cardinality != k:
+            return
+        yield (fit := further)
+
+
+def _between(solve: Solve, lower: RankOne, upper: RankOne, k: int) -> RankOne:
     """A fit with k loadings between two with fewer and with more, or one close to the jump."""
-    while upper.bound - lower.bound > _RESOLUTION * upper.bound:
-        middle = fit((lower.bound + upper.bound) / 2)
+    for _ in range(_BISECTIONS):
+        middle = solve((lower.bound + upper.bound) / 2, lower.v)
         if middle.cardinality == k:
             return middle
         if middle.cardinality < k:
@@ -115,35 +151,3 @@ def _hit_between(
         else:
             upper = middle
     return lower
-
-
-def _end_of_stretch(fit: Callable[[float], RankOne], hit: RankOne, most: float) -> RankOne:
-    """The fit with the largest bound up to which the cardinality stays that of ``hit``."""
-    step = most ** (1 / _STEPS)
-    outside = most
-    while hit.bound * step < most:
-        further = fit(hit.bound * step)
-        if further.cardinality != hit.cardinality:
-            outside = further.bound
-            break
-        hit = further
-    while outside - hit.bound > _RESOLUTION * outside:
-        middle = fit((hit.bound + outside) / 2)
-        if middle.cardinality == hit.cardinality:
-            hit = middle
-        else:
-            outside = middle.bound
-    return hit
-
-
-def rank_one(
-    A: Array, v: Array, bound: float, *, max_iter: int = 200, tol: float = 1e-7
-) -> RankOne:
-    """A local maximum of uᵀAv with ‖v‖₁ ≤ bound, by alternation from v."""
-    constraint = L1(max(bound, 1.0))
-    for _ in range(max_iter):
-        u = normalized(A @ v)
-        before, v = v, constraint.maximize(A.T @ u)
-        if float(np.abs(v - before).sum()) < tol:
-            break
-    return RankOne(normalized(A @ v), v, bound)

@@ -14,6 +14,8 @@ from redac.sources.spectrum import leading_eigenvectors
 
 # Below this length gathering rows and one matrix product beats one call for each row.
 _SHORT_ROW = 512
+# Up to this length a copy of some dozen vectors stays near the processor.
+_SHORT_VECTOR = 4096
 
 
 class Gram:
@@ -65,7 +67,11 @@ class Gram:
 
 
 def weighted_sum(vectors: list[Array], coefficients: Array) -> Array:
-    """Σ c_j x_j of contiguous vectors, in one pass over each and without gathering them."""
+    """Σ c_j x_j: of short vectors as a matrix product, of long ones without gathering them."""
+    d = vectors[0].size
+    if d <= _SHORT_VECTOR:
+        product: Array = coefficients @ np.concatenate(vectors).reshape(-1, d)
+        return product
     result: Array = coefficients[0] * vectors[0]
     term = np.empty_like(result)
     for x, c in zip(vectors[1:], coefficients[1:], strict=True):
