@@ -10,10 +10,11 @@ from redac.constraints import normalized
 from redac.methods.data import MethodData
 from redac.methods.deflation import Complement
 from redac.methods.rsvd import soft, threshold_to
+from redac.parameters import count
 from redac.sources.base import Array
 from redac.sources.spectrum import leading_eigenvectors
 
-# Variance this small against that of the data is what rounding left of nothing.
+# Variance, or a squared length, this small against the whole is what rounding left of nothing.
 _EXHAUSTED = 1e-20
 # How closely the unthresholded EM is run out on a support that is already chosen.
 _REFIT_TOL = 1e-10
@@ -26,7 +27,7 @@ def empca(
     *,
     rng: np.random.RandomState,
     n_restarts: int = 20,
-    tol: float = 1e-3,
+    tol: float = 1e-6,
     max_iter: int = 100,
 ) -> Array:
     """Maximise ‖Ew‖² over ‖w‖ = 1, ‖w‖₀ ≤ k_i by EM, E the data outside the span of earlier
@@ -39,7 +40,7 @@ def empca(
 
     Parameters
     ----------
-    n_restarts : random starts for each component; the largest variance wins.
+    n_restarts : random starts for each component; the one that adds most variance wins.
     tol : EM stops when the variance rises by less than this share.
     max_iter : iterations of EM for one start at most.
     """
@@ -53,7 +54,7 @@ def empca_nonnegative(
     *,
     rng: np.random.RandomState,
     n_restarts: int = 20,
-    tol: float = 1e-3,
+    tol: float = 1e-6,
     max_iter: int = 100,
 ) -> Array:
     """The same as ``empca`` with w ⪰ 0: negative loadings become zero in every step of EM.
@@ -63,7 +64,7 @@ def empca_nonnegative(
 
     Parameters
     ----------
-    n_restarts : random starts for each component; the largest variance wins.
+    n_restarts : random starts for each component; the one that adds most variance wins.
     tol : EM stops when the variance rises by less than this share.
     max_iter : iterations of EM for one start at most.
     """
@@ -72,7 +73,9 @@ def empca_nonnegative(
 
 
 def _one_after_the_other(
-    data: MethodData, cardinalities: Sequence[int], component: Callable[[Array, int], Array]
+    data: MethodData,
+    cardinalities: Sequence[int],
+    component: Callable[[Array, int, Complement], Array],
 ) -> Array:
     """Components, each found in the data outside the span of those before it."""
     V = np.zeros((data.n_features, len(cardinalities)))
@@ -86,7 +89,7 @@ def _one_after_the_other(
         E = found.factor(A)
         if _variance(E) <= nothing:
             break
-        V[:, i] = component(E, k)
+        V[:, i] = component(E, k, found)
         found.add(V[:, i])
     return V
 
@@ -99,20 +102,21 @@ class _EM:
     ) -> None:
         self._tol = tol
         self._max_iter = max_iter
-        self._n_restarts = n_restarts
+        self._n_restarts = count("n_restarts", n_restarts, least=1)
         self._rng = rng
 
-    def component(self, E: Array, k: int) -> Array:
-        """The refitted answer with the largest variance among all starts."""
-        answers = {}  # most starts end on few supports: each is fitted once
+    def component(self, E: Array, k: int, found: Complement) -> Array:
+        """The refitted answer that adds most to the variance explained by what was found."""
+        answers: dict[bytes, Array] = {}  # most starts end on few supports: each is fitted once
         for _ in range(self._n_restarts):
             w = self._thresholded(E, k, self.start(E.shape[1]))
             support = np.flatnonzero(w)
-            if support.tobytes() not in answers:
+            if support.size and support.tobytes() not in answers:
                 refitted = np.zeros_like(w)
                 refitted[support] = self.refit(E[:, support], w[support])
                 answers[support.tobytes()] = refitted
-        return max(answers.values(), key=lambda w: _variance(E @ w))
+        nothing = np.zeros(E.shape[1])
+        return max(answers.values(), key=lambda w: _added(E, w, found), default=nothing)
 
     def _thresholded(self, E: Array, k: int, w: Array) -> Array:
         return iterate(
@@ -159,14 +163,17 @@ def iterate(
     """Scores Ew and loadings from scores in turn, until the variance ‖Ew‖² has settled."""
     z = E @ w
     for _ in range(max_iter):
-        updated = loadings(z)
-        if not updated.any():  # the scores are nothing but zero
-            return w
-        w = updated
+        w = loadings(z)
         before, z = _variance(z), E @ w
         if abs(_variance(z) - before) <= tol * _variance(z):
             break
     return w
+
+
+def _added(E: Array, w: Array, found: Complement) -> float:
+    """Variance along the part of w outside the span: a unit of w inside it costs nothing."""
+    outside = _variance(found.outside(w))
+    return _variance(E @ w) / outside if outside > _EXHAUSTED else 0.0
 
 
 def _variance(z: Array) -> float:

@@ -17,8 +17,18 @@ from redac import parameters
 from redac.constraints import normalized
 from redac.exceptions import CardinalityWarning
 from redac.methods import (
+    alspca,
     classic,
+    dspca,
+    empca,
+    gpower,
+    gpower_block,
+    nspca,
+    pathspca,
+    pmd,
     redac,
+    rsvd,
+    spca,
 )
 from redac.methods.data import MethodData
 from redac.signs import largest_entry_positive
@@ -65,8 +75,23 @@ _ALL = (
     Method("redac_l1", redac.redac_l1),
     Method("pca", classic.pca, sparse=False),
     Method("thresholding", classic.thresholding),
+    Method("spca", spca.spca),
+    Method("dspca", dspca.dspca),
+    Method("pathspca", pathspca.pathspca),
+    Method("rsvd_l0", rsvd.rsvd_l0),
+    Method("rsvd_l1", rsvd.rsvd_l1),
+    Method("rsvd_scad", rsvd.rsvd_scad),
+    Method("empca", empca.empca),
+    Method("gpower_l0", gpower.gpower_l0),
+    Method("gpower_l1", gpower.gpower_l1),
+    Method("gpower_l0_block", gpower_block.gpower_l0_block, total=True),
+    Method("gpower_l1_block", gpower_block.gpower_l1_block, total=True),
+    Method("alspca", alspca.alspca, total=True),
+    Method("pmd", pmd.pmd),
     Method("redac_l0_nonnegative", redac.redac_l0_nonnegative, nonnegative=True),
     Method("redac_l1_nonnegative", redac.redac_l1_nonnegative, nonnegative=True),
+    Method("nspca", nspca.nspca, nonnegative=True, total=True),
+    Method("empca_nonnegative", empca.empca_nonnegative, nonnegative=True),
 )
 METHODS = {method.name: method for method in _ALL}
 

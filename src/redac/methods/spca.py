@@ -46,8 +46,8 @@ def spca(
     ridge : float or None, default=None
         λ, relative to the mean variance of the features; ``numpy.inf`` turns the regression into
         soft-thresholding of Sq_j, as the authors propose for many more features than samples. None
-        means 1e-6 for up to 500 features and ``numpy.inf`` beyond, where paths with a small λ are
-        slow, do not settle, and explain less.
+        means 1e-6 for up to 500 features and ``numpy.inf`` beyond, where a small λ is slow and, on
+        gene expressions, explains less.
     tol : float, default=1e-3
         Stop when no loading of the unit-length components changes by more.
     max_iter : int, default=200
