@@ -10,7 +10,8 @@ from redac.datasets import load_pitprops
 from redac.methods.alspca import alspca, solve_alspca, without_smallest
 from redac.methods.data import MethodData
 from redac.methods.dspca import dspca, project_on_spectrahedron, solve_dspca
-from redac.methods.spca import _elastic_net, soft_top_k, spca
+from redac.methods.spca import _elastic_net, spca
+from redac.methods.thresholds import soft, threshold_to
 from redac.metrics import pev
 from redac.sources import as_data, as_source, covariance_source
 
@@ -208,7 +209,7 @@ def test_elastic_net_takes_what_there_is():
     ],
 )
 def test_soft_top_k(w, k, expected):
-    np.testing.assert_allclose(soft_top_k(np.array(w), k), expected)
+    np.testing.assert_allclose(threshold_to(np.array(w), k, soft), expected)
 
 
 def test_spca_without_a_gram_matrix_on_wide_data():

@@ -58,7 +58,8 @@ def dspca(
 
     The loading is the leading eigenvector of U. The problem is convex, so there are no starts and
     no local optima; the penalty ρ controls sparsity and is sought for each component. Components
-    are taken out by Hotelling's deflation and are not refitted. Choose it for a single component
+    are taken out by Hotelling's deflation and are not refitted. Where no ρ gives the cardinality,
+    the smallest loadings of the next denser solution are cut. Choose it for a single component
     and few features, up to 200, when a proof of optimality for the relaxed problem is wanted.
 
     Parameters
@@ -108,7 +109,15 @@ def _component(S: Array, k: int, tol: float, max_iter: int, what: str) -> Array:
 
     # From there on every off-diagonal entry of U costs more than it brings.
     high = float(np.abs(S - np.diag(variances)).max())
-    return tune_penalty(solve, k, low=0.0, high=high, count=cardinality_of, what=what)
+    return tune_penalty(
+        solve,
+        k,
+        low=0.0,
+        high=high,
+        count=cardinality_of,
+        what=what,
+        trim=L0(k).maximize,
+    )
 
 
 def solve_dspca(

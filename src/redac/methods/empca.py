@@ -9,7 +9,7 @@ import numpy as np
 from redac.constraints import normalized
 from redac.methods.data import MethodData
 from redac.methods.deflation import Complement
-from redac.methods.rsvd import soft, threshold_to
+from redac.methods.thresholds import soft, threshold_to
 from redac.parameters import count
 from redac.sources.base import Array
 from redac.sources.spectrum import leading_eigenvectors

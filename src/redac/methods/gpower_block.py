@@ -14,7 +14,7 @@ from redac.exceptions import CardinalityWarning
 from redac.methods.data import MethodData
 from redac.methods.gpower_search import FIRST_CHECK, L0_PENALTY, L1_PENALTY, Penalty
 from redac.methods.pathspca import first_largest
-from redac.methods.tuning import tune_penalty
+from redac.methods.tuning import closest, search_penalty
 from redac.parameters import count
 from redac.sources.base import Array
 
@@ -134,20 +134,18 @@ class BlockSearch:
             X = polar(self.A @ (self.A.T @ X))
         return X
 
-    def tuned(self, X: Array, total: int, what: str) -> Block:
+    def tuned(self, X: Array, total: int) -> Block:
         """The block with so many active features in total from this start, or close to it."""
-        with warnings.catch_warnings():
-            # Another restart may do; if none does, one warning says so.
-            warnings.simplefilter("ignore", CardinalityWarning)
-            return tune_penalty(
-                lambda threshold: self._ascend_alive(X, threshold),
-                total,
-                low=0.0,
-                high=float(self.lengths.max()),
-                count=lambda block: block.total,
-                what=what,
-                max_solves=_SOLVES,
-            )
+        # Another restart may do where this one does not; if none does, one warning says so.
+        tried = search_penalty(
+            lambda threshold: self._ascend_alive(X, threshold),
+            total,
+            low=0.0,
+            high=float(self.lengths.max()),
+            count=_total,
+            max_solves=_SOLVES,
+        )
+        return closest(tried, total, _total)
 
     def _ascend_alive(self, X: Array, threshold: float) -> Block:
         # |a_iᵀx| ≤ ‖a_i‖: shorter columns are never active, and need not be looked at.
@@ -218,7 +216,7 @@ def _best_restart(
         return V
     # More orthonormal columns than rows there cannot be; what is over stays zero.
     m = min(len(cardinalities), len(A))
-    blocks = [search.tuned(search.start(m, rng), total, what) for _ in range(n_restarts)]
+    blocks = [search.tuned(search.start(m, rng), total) for _ in range(n_restarts)]
     miss = min(abs(block.total - total) for block in blocks)
     if miss > 0:
         warnings.warn(
@@ -239,3 +237,7 @@ def polar(G: Array) -> Array:
     U, _, Wt = np.linalg.svd(G, full_matrices=False)
     X: Array = U @ Wt
     return X
+
+
+def _total(block: Block) -> int:
+    return int(block.total)

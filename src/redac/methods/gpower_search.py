@@ -11,7 +11,7 @@ import numpy as np
 from redac.constraints import normalized
 from redac.exceptions import CardinalityWarning
 from redac.methods.pathspca import first_largest
-from redac.methods.tuning import tune_penalty
+from redac.methods.tuning import closest, search_penalty
 from redac.sources.base import Array, Indices
 
 # Iterations before the first look at the gain; the first few can be small without convergence.
@@ -117,18 +117,14 @@ class Search:
                 x = unit.x
             return Unit(unit.x, alive[unit.support])
 
-        with warnings.catch_warnings():
-            # Another start may do; if none does, one warning says so.
-            warnings.simplefilter("ignore", CardinalityWarning)
-            return tune_penalty(
-                solve,
-                k,
-                low=0.0,
-                high=float(np.abs(A.T @ x).max()),
-                count=lambda unit: unit.support.size,
-                what="one start",
-                max_solves=_SOLVES,
-            )
+        # Another start may do where this one does not; if none does, one warning says so.
+        longest = float(np.abs(A.T @ x).max())
+        tried = search_penalty(solve, k, low=0.0, high=longest, count=_size, max_solves=_SOLVES)
+        return closest(tried, k, _size)
+
+
+def _size(unit: Unit) -> int:
+    return int(unit.support.size)
 
 
 def _starts(A: Array, n_starts: int) -> Iterator[tuple[int, bool]]:

@@ -13,7 +13,7 @@ from redac import variance
 from redac.constraints import normalized
 from redac.exceptions import CardinalityWarning
 from redac.methods.data import MethodData
-from redac.methods.tuning import cardinality_of, tune_penalty
+from redac.methods.tuning import cardinality_of, closest, search_penalty
 from redac.parameters import count
 from redac.sources.base import Array
 
@@ -143,11 +143,11 @@ class _Problem:
                 dense[beta] = U
             return U
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CardinalityWarning)  # other starts may hit
-            return tune_penalty(
-                solve, target, low=0.0, high=self.largest_eigenvalue, count=cardinality_of, what=""
-            )
+        # Another start may hit where this one misses; if none does, one warning says so.
+        tried = search_penalty(
+            solve, target, low=0.0, high=self.largest_eigenvalue, count=cardinality_of
+        )
+        return closest(tried, target, cardinality_of)
 
 
 class Ascent:

@@ -10,6 +10,7 @@ import numpy as np
 from redac.callbacks import Silent
 from redac.constraints import L0, Constraint, Nonnegative, Vector, is_unit, normalized
 from redac.methods.data import MethodData
+from redac.methods.thresholds import soft, threshold_to
 from redac.search import Problem, Search
 from redac.sources.base import Array
 from redac.starts import Starts
@@ -19,22 +20,14 @@ from redac.starts import Starts
 class SoftTopK:
     """Soft-thresholding that leaves k entries: Theorem 3 with the largest bound t that does so.
 
-    The threshold is the (k + 1)-th largest magnitude; the l1 bound is then whatever the result has.
+    The threshold is the (k + 1)-th largest magnitude, or the next smaller one where the two tie;
+    the l1 bound is then whatever the result has.
     """
 
     cardinality: int
 
     def maximize(self, w: Vector) -> Vector:
-        if self.cardinality >= w.size:
-            return normalized(w)
-        magnitudes = np.abs(w)
-        threshold = np.partition(magnitudes, w.size - self.cardinality - 1)[
-            w.size - self.cardinality - 1
-        ]
-        shrunk = np.maximum(magnitudes - threshold, 0.0)
-        if not shrunk.any():  # all large entries are equal: any of them is as good
-            return L0(self.cardinality).maximize(w)
-        return normalized(np.copysign(shrunk, w))
+        return normalized(threshold_to(w, self.cardinality, soft))
 
     def contains(self, v: Vector, *, atol: float = 1e-9) -> bool:
         return is_unit(v, atol) and int(np.count_nonzero(v)) <= self.cardinality
@@ -64,14 +57,20 @@ def redac_l1(
 def redac_l0_nonnegative(
     data: MethodData, cardinalities: Sequence[int], *, rng: np.random.RandomState, n_init: int = 2
 ) -> Array:
-    """The same as ``redac_l0`` with v_i ⪰ 0 (Algorithm 2 with p = 0)."""
+    """The same as ``redac_l0`` with v_i ⪰ 0 (Algorithm 2 with p = 0).
+
+    Choose it when loadings are amounts, such as weights of a portfolio or parts of a picture.
+    """
     return _solve(data, [Nonnegative(L0(k)) for k in cardinalities], rng, n_init)
 
 
 def redac_l1_nonnegative(
     data: MethodData, cardinalities: Sequence[int], *, rng: np.random.RandomState, n_init: int = 2
 ) -> Array:
-    """The same as ``redac_l1`` with v_i ⪰ 0 (Algorithm 2 with p = 1)."""
+    """The same as ``redac_l1`` with v_i ⪰ 0 (Algorithm 2 with p = 1).
+
+    Choose it when loadings are amounts and small ones should be shrunk rather than cut.
+    """
     return _solve(data, [Nonnegative(SoftTopK(k)) for k in cardinalities], rng, n_init)
 
 

@@ -48,6 +48,7 @@ class Method:
     total : whether it reaches the sum of the cardinalities only, and deals them out to the
         components itself.
     sparse : whether it heeds the cardinalities at all.
+    instead : the option, if any, that sets the sparsity in place of the cardinalities.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Method:
     nonnegative: bool = False
     total: bool = False
     sparse: bool = True
+    instead: str | None = None
 
     @property
     def options(self) -> list[str]:
@@ -90,7 +92,7 @@ _ALL = (
     Method("pmd", pmd.pmd),
     Method("redac_l0_nonnegative", redac.redac_l0_nonnegative, nonnegative=True),
     Method("redac_l1_nonnegative", redac.redac_l1_nonnegative, nonnegative=True),
-    Method("nspca", nspca.nspca, nonnegative=True, total=True),
+    Method("nspca", nspca.nspca, nonnegative=True, total=True, instead="beta"),
     Method("empca_nonnegative", empca.empca_nonnegative, nonnegative=True),
 )
 METHODS = {method.name: method for method in _ALL}
@@ -175,7 +177,7 @@ def find_components(
         options = {**options, "rng": check_random_state(random_state)}
     V = chosen.run(MethodData(source), cardinalities, **options)
     components = largest_entry_positive(np.array([normalized(v) for v in V.T]))
-    if chosen.sparse:
+    if chosen.sparse and options.get(chosen.instead or "") is None:
         _warn_of_other_cardinalities(chosen, components, cardinalities)
     return components
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from redac.constraints import normalized
 from redac.methods import deflation
 from redac.methods.data import MethodData
+from redac.methods.thresholds import Shrinkage, soft, threshold_to
 from redac.sources.base import Array
 from redac.sources.spectrum import leading_eigenvectors
 
-# Applied to y with threshold t, entry by entry; entries that must vanish are dealt with before.
-Shrinkage = Callable[[Array, float], Array]
-
-# Magnitudes that differ by less than this share of the largest are equal but for rounding.
-_TIE = 1e-12
 # A residual this small against the data is what rounding left of nothing.
 _EXHAUSTED = 1e-10
 # Where SCAD stops shrinking, in thresholds: the value Fan and Li (2001) recommend.
@@ -77,22 +72,6 @@ def rsvd_scad(
     return _fit(data, cardinalities, _scad, tol, max_iter)
 
 
-def threshold_to(y: Array, k: int, shrink: Shrinkage) -> Array:
-    """y with the k entries of largest magnitude, shrunk by the largest magnitude that must vanish.
-
-    Among equal magnitudes the first are kept, and the threshold is the next smaller magnitude, so
-    that k entries stay.
-    """
-    kept, threshold = _largest_and_next(np.abs(y), k)
-    thresholded: Array = np.where(kept, shrink(y, threshold), 0.0)
-    return thresholded
-
-
-def soft(y: Array, t: float) -> Array:
-    """Magnitudes lessened by t."""
-    return np.copysign(np.maximum(np.abs(y) - t, 0.0), y)
-
-
 def _hard(y: Array, t: float) -> Array:
     return y
 
@@ -104,19 +83,6 @@ def _scad(y: Array, t: float) -> Array:
     between = ((a - 1) * magnitudes - a * t) / (a - 2)
     shrunk = np.where(magnitudes <= 2 * t, np.maximum(magnitudes - t, 0.0), between)
     return np.copysign(np.where(magnitudes <= a * t, shrunk, magnitudes), y)
-
-
-def _largest_and_next(magnitudes: Array, k: int) -> tuple[NDArray[np.bool_], float]:
-    """A mask of the k largest, and the largest of the clearly smaller ones (zero without any)."""
-    d = magnitudes.size
-    if k >= d:
-        return np.ones(d, dtype=np.bool_), 0.0
-    last = np.partition(magnitudes, d - k)[d - k]
-    tie = _TIE * magnitudes.max()
-    kept = magnitudes > last + tie
-    tied = np.flatnonzero(~kept & (magnitudes >= last - tie))
-    kept[tied[: k - int(kept.sum())]] = True
-    return kept, float(magnitudes[magnitudes < last - tie].max(initial=0.0))
 
 
 def _fit(

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 
-from redac.constraints import largest, normalized
+from redac.constraints import normalized
 from redac.methods.data import MethodData
+from redac.methods.thresholds import soft, threshold_to
 from redac.sources.base import Array
 
 # Sparse coefficients for the correlations of the features with a response, and their number.
@@ -20,8 +21,6 @@ Regression = Callable[[Array, int], Array]
 # Up to this many features the elastic net is cheap; beyond, its d × d matrix is not worth it.
 _MOST_FEATURES_FOR_LARS = 500
 _SMALL_RIDGE = 1e-6
-# Magnitudes closer than this, relative to the larger, count as equal.
-_TIE = 1e-9
 
 
 def spca(
@@ -60,7 +59,7 @@ def spca(
         raise ValueError(f"ridge={ridge!r} must not be negative.")
     # The path solver compares with absolute numbers, so the mean variance is made one.
     A = data.A / (math.sqrt(float((data.A**2).sum()) / d) or 1.0)
-    regress = soft_top_k if math.isinf(ridge) else _elastic_net(A.T @ A, ridge)
+    regress = _soft_top_k if math.isinf(ridge) else _elastic_net(A.T @ A, ridge)
     Q = data.source.principal_axes(len(cardinalities))[0]
     V = np.full_like(Q, math.inf)
     for _ in range(max_iter):
@@ -75,22 +74,8 @@ def spca(
     return V
 
 
-def soft_top_k(w: Array, k: int) -> Array:
-    """w shrunk by the largest magnitude below the k-th: at most k entries stay, the first of equal
-    ones.
-
-    Equal magnitudes are common in wide data, where features are repeated; shrinking by the
-    (k + 1)-th would remove all of them.
-    """
-    magnitudes = np.abs(w)
-    kept = largest(magnitudes, k) if k < w.size else np.flatnonzero(magnitudes)
-    if kept.size == 0:
-        return np.zeros_like(w)
-    clearly_below = magnitudes < (1 - _TIE) * magnitudes[kept].min()
-    threshold = magnitudes[clearly_below].max(initial=0.0)
-    shrunk = np.zeros_like(w)
-    shrunk[kept] = np.copysign(magnitudes[kept] - threshold, w[kept])
-    return shrunk
+def _soft_top_k(w: Array, k: int) -> Array:
+    return threshold_to(w, k, soft)
 
 
 def _elastic_net(S: Array, ridge: float) -> Regression:

@@ -1,6 +1,6 @@
-"""One tuner for methods whose sparsity is set by a penalty:
+"""One tuner for methods whose sparsity is set by a penalty.
 
-find the penalty that gives a wanted cardinality.
+It finds the penalty that gives a wanted cardinality.
 """
 
 from __future__ import annotations
@@ -22,6 +22,47 @@ def cardinality_of(v: Array) -> int:
     return int(np.count_nonzero(v))
 
 
+def search_penalty(
+    solve: Callable[[float], Answer],
+    target: int,
+    *,
+    low: float,
+    high: float,
+    count: Callable[[Answer], int],
+    max_solves: int = 60,
+) -> list[Answer]:
+    """Answers for penalties on the way to one with ``target`` non-zeros, which comes last if found.
+
+    Parameters
+    ----------
+    solve : the answer for a penalty; a larger penalty thins answers out.
+    target : the wanted number of non-zeros.
+    low, high : penalties between which it is sought by bisection; ``low`` should give too many
+        non-zeros, ``high`` too few.
+    count : the number of non-zeros of an answer.
+    max_solves : how many penalties are tried at most.
+    """
+    tried: list[Answer] = []
+    for _ in range(max_solves):
+        penalty = (low + high) / 2
+        tried.append(solve(penalty))
+        found = count(tried[-1])
+        if found == target:
+            break
+        low, high = (penalty, high) if found > target else (low, penalty)
+        if high - low <= 1e-12 * max(abs(high), abs(low)):
+            break
+    return tried
+
+
+def closest(tried: list[Answer], target: int, count: Callable[[Answer], int]) -> Answer:
+    """The answer with the wanted count, else the densest below it, else the sparsest above it."""
+    below = [answer for answer in tried if 0 < count(answer) <= target]
+    if below:
+        return max(below, key=count)
+    return min(tried, key=lambda answer: abs(count(answer) - target))
+
+
 def tune_penalty(
     solve: Callable[[float], Answer],
     target: int,
@@ -30,56 +71,28 @@ def tune_penalty(
     high: float,
     count: Callable[[Answer], int],
     what: str,
-    prefer: Callable[[Answer], float] | None = None,
+    trim: Callable[[Answer], Answer] | None = None,
     max_solves: int = 60,
 ) -> Answer:
-    """The answer with ``target`` non-zeros, by bisection on a penalty that thins answers out as it
-    grows.
+    """The answer with ``target`` non-zeros; parameters as in :func:`search_penalty`.
 
     Parameters
     ----------
-    solve : the answer for a penalty.
-    target : the wanted number of non-zeros. low, high : penalties between which it is sought;
-        ``low`` should give too many non-zeros, ``high`` too few.
-    count : the number of non-zeros of an answer.
     what : named in the warning, for instance "gpower_l1, component 3".
-    prefer : among answers with the right count the one with the largest value wins; without it the
-        first is taken.
-    max_solves : how many penalties are tried at most.
-
-    Returns ------- The best answer with the wanted count. When none is found, the densest answer
-    below it, with a ``CardinalityWarning`` that says so; if there is none below, the sparsest
-    above.
+    trim : cuts an answer that is too dense down to the target. Where no penalty gives it, the
+        sparsest denser answer is trimmed; without ``trim`` the closest answer is taken, with a
+        ``CardinalityWarning`` that says what was settled for.
     """
-    tried: list[tuple[float, int, Answer]] = []
-    for _ in range(max_solves):
-        penalty = (low + high) / 2
-        answer = solve(penalty)
-        tried.append((penalty, count(answer), answer))
-        if tried[-1][1] == target and prefer is None:
-            return answer
-        if tried[-1][1] > target:
-            low = penalty
-        elif tried[-1][1] < target or prefer is not None:
-            high = penalty
-        if high - low <= 1e-12 * max(abs(high), abs(low)):
-            break
-    hits = [answer for _, found, answer in tried if found == target]
-    if hits and prefer is not None:
-        return max(hits, key=prefer)
-    return _nearest(tried, target, what)
-
-
-def _nearest(tried: list[tuple[float, int, Answer]], target: int, what: str) -> Answer:
-    below = [row for row in tried if 0 < row[1] < target]
-    chosen = (
-        max(below, key=lambda row: row[1])
-        if below
-        else min(tried, key=lambda row: abs(row[1] - target))
-    )
-    warnings.warn(
-        f"{what}: no penalty found that gives {target} non-zero loadings; settled for {chosen[1]}.",
-        CardinalityWarning,
-        stacklevel=3,
-    )
-    return chosen[2]
+    tried = search_penalty(solve, target, low=low, high=high, count=count, max_solves=max_solves)
+    denser = [answer for answer in tried if count(answer) > target]
+    if count(tried[-1]) != target and trim is not None and denser:
+        return trim(min(denser, key=count))
+    answer = closest(tried, target, count)
+    if count(answer) != target:
+        warnings.warn(
+            f"{what}: no penalty found that gives {target} non-zero loadings; "
+            f"settled for {count(answer)}.",
+            CardinalityWarning,
+            stacklevel=3,
+        )
+    return answer
