@@ -89,10 +89,15 @@ def comparison(rows: list[Row]) -> None:
             f"{row.rre:.4f}",
             str(sum(row.non_zeros)),
             f"{row.seconds:.2f}",
-            " ".join(map(str, row.non_zeros)),
+            _counts(row.non_zeros),
             style=style,
         )
     _console().print(table)
+
+
+def _counts(non_zeros: list[int]) -> str:
+    alike = len(set(non_zeros)) == 1 and len(non_zeros) > 1
+    return f"{len(non_zeros)} × {non_zeros[0]}" if alike else " ".join(map(str, non_zeros))
 
 
 def components(model: SparsePCA) -> None:
