@@ -13,11 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from redac import parameters, persistence, variance
 from redac.signs import largest_entry_positive
 from redac.sources import (
-    DenseData,
+    Data,
     Gram,
     NonFiniteError,
     Source,
-    SparseData,
     as_data,
     covariance_source,
 )
@@ -56,8 +55,7 @@ class ComponentModel(
         return result
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
-        """The data that belong to scores: their best reconstruction when the scores come from
-        ``transform``.
+        """The data that belong to scores; for scores from ``transform`` the best reconstruction.
 
         Parameters
         ----------
@@ -130,7 +128,7 @@ class ComponentModel(
         self.separation_ = variance.separation(G)
         self.n_components_ = V.shape[1]
 
-    def _read(self, X: Any, *, standardize: Any) -> tuple[Any, DenseData | SparseData]:
+    def _read(self, X: Any, *, standardize: Any) -> tuple[Any, Data]:
         """X checked, and as data about its own mean; sets the attributes that describe them."""
         wanted = parameters.flag("standardize", standardize)
         X = self._validated(X, reset=True)
@@ -153,10 +151,7 @@ class ComponentModel(
         return source
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        """X with its shape, names and type checked;
-
-        whether it is finite is found out while reading it.
-        """
+        """X with its shape, names and type checked; reading it will show whether it is finite."""
         return validate_data(
             self,
             X,

@@ -111,8 +111,7 @@ class Nonnegative:
     inner: Constraint
 
     def maximize(self, w: Vector) -> Vector:
-        """Maximise over the positive part of w; without one, the least negative entry alone is
-        best.
+        """Maximise over the positive part of w, or else take the least negative entry alone.
 
         The theorem assumes a positive entry. When there is none, ⟨w, v⟩ ≤ max(w)·‖v‖₁ ≤ max(w) for
         every feasible v, because ‖v‖₁ ≥ 1 and max(w) ≤ 0, with equality at the unit vector of the
@@ -174,9 +173,9 @@ def _point_on_face(ties: int, t: float) -> Vector:
 
 
 def _active_count(delta: Vector, t: float) -> int:
-    """How many entries survive the threshold: the largest m with ‖soft(a, a_m)‖₁ < t‖soft(a,
-    a_m)‖₂.
+    """How many entries survive the threshold.
 
+    That is the largest m with ‖soft(a, a_m)‖₁ < t‖soft(a, a_m)‖₂ for a in descending order.
     ``delta`` ascends and h(τ) = ‖(τ − δ)₊‖₁/‖(τ − δ)₊‖₂ rises with τ, so bisection finds the place
     in m; each value of h is summed afresh from differences, with nothing to cancel.
     """

@@ -1,6 +1,6 @@
-"""From several starting points to one solution:
+"""From several starting points to one solution.
 
-the best start wins, then perturbations try to better it.
+The best start wins, then perturbations try to better it.
 """
 
 from __future__ import annotations

@@ -77,8 +77,7 @@ def solve(
     tol: float = 1e-7,
     on_sweep: OnSweep | None = None,
 ) -> Solution:
-    """Run sweeps from the loadings ``start`` (d × r) until one improves the objective by less than
-    ``tol``.
+    """Run sweeps from the loadings ``start`` (d × r) until one gains no more than ``tol``.
 
     ``on_sweep(number, objective, V)`` is called after every sweep and stops the run by returning
     True. Ctrl-C ends it with the loadings reached so far.
@@ -104,10 +103,7 @@ def solve(
 
 
 class _Iterate:
-    """The state (V, B, P) of the algorithm and one update of it;
-
-    also G = VᵀV and the diagonal of UᵀXV.
-    """
+    """The state (V, B, P) of the algorithm, with G = VᵀV and the diagonal of UᵀXV."""
 
     def __init__(self, source: Source, start: Array, ridge: float) -> None:
         self.source = source

@@ -1,11 +1,11 @@
-"""Starting points for the solver:
+"""Starting points for the solver.
 
-loadings of d × r, dense, in the order in which bounds are given to components.
+They are dense loadings of d × r, in the order in which bounds are given to components.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -51,23 +51,21 @@ class Starts:
         return self._rng.standard_normal((self._source.n_features, self._r))
 
     def sequence(self, init: str | Array, count: int) -> Iterator[Array]:
-        """``count`` starting points:
+        """As many starting points as asked, the one named ``init`` first.
 
-        the one asked for, then its deterministic sibling, then random rotations.
+        The principal axes and their varimax rotation follow each other, then come random rotations;
+        random directions are followed by random directions.
         """
         if not isinstance(init, str):
-            yield init
-        elif init == "random":
-            yield self.random()
+            first: list[Callable[[], Array]] = [lambda: init]
         else:
-            yield self.pca() if init == "pca" else self.varimax()
-        for number in range(1, count):
-            if isinstance(init, str) and init == "random":
-                yield self.random()
-            elif number == 1 and isinstance(init, str):
-                yield self.varimax() if init == "pca" else self.pca()
-            else:
-                yield self.rotation()
+            first = {
+                "pca": [self.pca, self.varimax],
+                "varimax": [self.varimax, self.pca],
+                "random": [self.random] * count,
+            }[init]
+        for make in [*first, *[self.rotation] * count][:count]:
+            yield make()
 
     def _axes(self) -> tuple[Array, Array]:
         if self._principal is None:

@@ -33,9 +33,9 @@ def increments(M: Array, G: Array) -> Array:
 
 
 def greedy_order(M: Array, G: Array) -> Indices:
-    """Components sorted by what they add:
+    """Components sorted by what they add.
 
-    first the one that explains most, then the one that adds most to it, …
+    First comes the one that explains most, then the one that adds most to it, and so on.
     """
     M, G = M.copy(), G.copy()
     lengths = G.diagonal().copy()

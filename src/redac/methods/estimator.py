@@ -12,8 +12,7 @@ from redac.sources import Source, as_source
 
 
 class MethodPCA(ComponentModel):
-    """Sparse components by one of the methods of the literature, with the attributes of
-    ``SparsePCA``.
+    """Sparse components by a method of the literature, with the attributes of ``SparsePCA``.
 
     Parameters
     ----------

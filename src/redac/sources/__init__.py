@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from redac.sources.base import Array, Data, Source
+from redac.sources.base import Array, Source
 from redac.sources.columns import Columns
 from redac.sources.covariance import checked_covariance
+from redac.sources.data import Data
 from redac.sources.dense import DenseData
 from redac.sources.gram import Gram
 from redac.sources.moments import Moments, NonFiniteError, real_numbers
@@ -37,10 +38,10 @@ _GRAM_ORDER = 2000
 
 def as_data(
     X: Any, *, standardize: bool = False, mean: Array | None = None, scale: Array | None = None
-) -> DenseData | SparseData:
+) -> Data:
     """X about its own mean or a given one, scaled by its own deviations, by given ones, or not."""
     X = real_numbers(X)
-    kind = SparseData if issparse(X) else DenseData
+    kind: type[Data] = SparseData if issparse(X) else DenseData
     if kind is SparseData and X.format not in ("csr", "csc"):
         X = X.tocsr()
     if mean is None:
@@ -48,7 +49,7 @@ def as_data(
     return kind.about(X, mean, np.ones_like(mean) if scale is None else scale)
 
 
-def as_source(data: DenseData | SparseData) -> Source:
+def as_source(data: Data) -> Source:
     """The cheapest way to products with S for these data."""
     n, d = data.shape
     if d <= min(n, _GRAM_ORDER):

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from redac.sources.base import Array, Data, Indices
+from redac.sources.base import Array, Indices
+from redac.sources.data import Data
 from redac.sources.gram import weighted_sum
 from redac.sources.spectrum import EXACT_ORDER, subspace_iteration
 
@@ -90,10 +91,7 @@ class Columns:
         return axes, eigenvalues
 
     def _learn(self, support: Indices) -> None:
-        """Have the columns of the support at hand;
-
-        forget those unused for longest when memory is short.
-        """
+        """Have the columns of the support at hand; forget those unused for longest."""
         wanted = support.tolist()
         missing = [j for j in wanted if j not in self._known]
         for j in wanted:

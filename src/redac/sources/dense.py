@@ -1,5 +1,4 @@
-"""Dense data: any real dtype, C or Fortran order, read-only or memory-mapped, never copied as a
-whole.
+"""Dense data: any real dtype and memory order, read-only or memory-mapped, never copied whole.
 
 Rows are read in blocks; a block is centred, scaled and turned into float64 in a buffer that is used
 again. The buffer is the only temporary. It makes float32 and integer data as accurate as float64,
@@ -17,55 +16,16 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from redac.sources.base import Array, Indices
-from redac.sources.moments import Moments, NonFiniteError
+from redac.sources.data import Data
+from redac.sources.moments import NonFiniteError
 
 # Small enough to stay near the processor, large enough for matrix products to run at full speed.
 _BLOCK_BYTES = 1 << 22
 _GRAM_BLOCK_BYTES = 1 << 24
 
 
-class DenseData:
+class DenseData(Data):
     """A dense array with its columns centred and scaled on the fly."""
-
-    def __init__(self, X: NDArray[Any], moments: Moments) -> None:
-        self.X = X
-        self.moments = moments
-        self._factor = moments.factor
-
-    @classmethod
-    def standing_alone(cls, X: NDArray[Any], *, standardize: bool) -> DenseData:
-        """Data about their own mean, in units of their own standard deviations if wanted."""
-        low, high, mean = _range_and_mean(X)
-        moments = Moments.about_own_mean(low, high, mean, n_samples=X.shape[0])
-        return cls(X, moments).with_scatter(standardize=standardize)
-
-    @classmethod
-    def about(cls, X: NDArray[Any], mean: Array, scale: Array) -> DenseData:
-        """Data about a given centre and scale."""
-        low, high, _ = _range_and_mean(X)
-        return cls(X, Moments.about(low, high, mean, scale, n_samples=X.shape[0]))
-
-    def with_scatter(self, *, standardize: bool = False) -> DenseData:
-        """The same data with the scatter of each column known, after one more pass."""
-        sums = self._sums_of_squares()
-        return type(self)(self.X, self.moments.with_sums_of_squares(sums, standardize=standardize))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        n, d = self.X.shape
-        return n, d
-
-    @property
-    def diagonal(self) -> Array:
-        return self.moments.diagonal
-
-    @property
-    def unit(self) -> float:
-        return self.moments.unit
-
-    @property
-    def variance_unit(self) -> float:
-        return self.moments.variance_unit
 
     def left(self, V: Array) -> Array:
         result = np.empty((self.shape[0], *V.shape[1:]))
@@ -122,7 +82,6 @@ class DenseData:
             yield rows, block
 
     def _sums_of_squares(self) -> Array:
-        """Σ((x − μ)/peak)² of each column; in the unit of its peak nothing over- or underflows."""
         relative = DenseData(self.X, self.moments)
         relative._factor = 1.0 / self.moments.peak
         sums = np.zeros(self.shape[1])
@@ -130,34 +89,30 @@ class DenseData:
             sums += np.einsum("ij,ij->j", block, block)
         return sums
 
-
-def _range_and_mean(X: NDArray[Any]) -> tuple[Array, Array, Array]:
-    """Smallest, largest and mean value of each column in one pass;
-
-    NaN and infinity are an error.
-    """
-    n, d = X.shape
-    low, high, mean = np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d)
-    height = max(1, _BLOCK_BYTES // (8 * d))
-    for start in range(0, n, height):
-        block = X[start : start + height]
-        np.minimum(low, block.min(axis=0), out=low)
-        np.maximum(high, block.max(axis=0), out=high)
-        if np.isfinite(low).all() and np.isfinite(high).all():
+    @staticmethod
+    def _range_and_mean(X: NDArray[Any]) -> tuple[Array, Array, Array]:
+        n, d = X.shape
+        low, high, mean = np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d)
+        height = max(1, _BLOCK_BYTES // (8 * d))
+        for start in range(0, n, height):
+            block = X[start : start + height]
+            np.minimum(low, block.min(axis=0), out=low)
+            np.maximum(high, block.max(axis=0), out=high)
+            if not (np.isfinite(low).all() and np.isfinite(high).all()):
+                raise _first_not_finite(block, start)
             mean += _sum_over_n(block, n, peak=max(-low.min(), high.max()))
-        else:
-            bad = ~np.isfinite(block)
-            row = int(np.argmax(bad.any(axis=1)))
-            column = int(np.argmax(bad[row]))
-            raise NonFiniteError(start + row, column, float(block[row, column]))
-    return low, high, mean
+        return low, high, mean
+
+
+def _first_not_finite(block: NDArray[Any], start: int) -> NonFiniteError:
+    bad = ~np.isfinite(block)
+    row = int(np.argmax(bad.any(axis=1)))
+    column = int(np.argmax(bad[row]))
+    return NonFiniteError(start + row, column, float(block[row, column]))
 
 
 def _sum_over_n(block: NDArray[Any], n: int, peak: float) -> Array:
-    """Σ x / n of each column;
-
-    entries near the largest float are divided first so that the sum stays finite.
-    """
+    """Σ x / n of each column; huge entries are divided first so that the sum stays finite."""
     if peak > 1e290:
         return np.asarray((block / n).sum(axis=0, dtype=np.float64))
     return np.asarray(block.sum(axis=0, dtype=np.float64)) / n

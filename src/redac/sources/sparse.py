@@ -13,60 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redac.sources.base import Array, Indices
+from redac.sources.data import Data
 from redac.sources.moments import Moments, NonFiniteError
 
 _CHUNK = 1 << 20
 _BATCH = 64
 
 
-class SparseData:
+class SparseData(Data):
     """A scipy CSR or CSC matrix or array with its columns centred and scaled implicitly."""
 
     def __init__(self, X: Any, moments: Moments) -> None:
-        self.X = X
-        self.moments = moments
-        self._factor = moments.factor
+        super().__init__(X, moments)
         if moments.constant.any():
             # Implicit centring leaves a constant column its rounding errors; none may stay.
             ones = np.ones_like(moments.mean) if self._factor is None else self._factor
             self._factor = np.where(moments.constant, 0.0, ones)
-
-    @classmethod
-    def standing_alone(cls, X: Any, *, standardize: bool) -> SparseData:
-        """Data about their own mean, in units of their own standard deviations if wanted."""
-        X = _canonical(X)
-        low, high, mean = _range_and_mean(X)
-        moments = Moments.about_own_mean(low, high, mean, n_samples=X.shape[0])
-        return cls(X, moments).with_scatter(standardize=standardize)
-
-    @classmethod
-    def about(cls, X: Any, mean: Array, scale: Array) -> SparseData:
-        """Data about a given centre and scale."""
-        X = _canonical(X)
-        low, high, _ = _range_and_mean(X)
-        return cls(X, Moments.about(low, high, mean, scale, n_samples=X.shape[0]))
-
-    def with_scatter(self, *, standardize: bool = False) -> SparseData:
-        """The same data with the scatter of each column known, after one more pass."""
-        sums = _sums_of_squares(self.X, self.moments)
-        return type(self)(self.X, self.moments.with_sums_of_squares(sums, standardize=standardize))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        n, d = self.X.shape
-        return int(n), int(d)
-
-    @property
-    def diagonal(self) -> Array:
-        return self.moments.diagonal
-
-    @property
-    def unit(self) -> float:
-        return self.moments.unit
-
-    @property
-    def variance_unit(self) -> float:
-        return self.moments.variance_unit
 
     def left(self, V: Array) -> Array:
         W = V if self._factor is None else (V.T * self._factor).T
@@ -99,13 +61,41 @@ class SparseData:
         X = self.X.toarray() - self.moments.mean
         return np.asarray(X if self._factor is None else X * self._factor)
 
+    @classmethod
+    def _prepared(cls, X: Any) -> Any:
+        """X with one stored value for each entry; the caller's matrix is left as it is."""
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
 
-def _canonical(X: Any) -> Any:
-    """X with at most one stored value for each entry; the caller's matrix is left as it is."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
+    @staticmethod
+    def _range_and_mean(X: Any) -> tuple[Array, Array, Array]:
+        # The zeros that are not stored count.
+        n, d = X.shape
+        low, high, mean, stored = np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), np.zeros(d)
+        for columns, values in _entries(X):
+            if not np.isfinite(values).all():
+                raise _not_finite(X)
+            np.minimum.at(low, columns, values)
+            np.maximum.at(high, columns, values)
+            mean += np.bincount(columns, weights=values / n, minlength=d)
+            stored += np.bincount(columns, minlength=d)
+        with_zeros = stored < n
+        low[with_zeros] = np.minimum(low[with_zeros], 0.0)
+        high[with_zeros] = np.maximum(high[with_zeros], 0.0)
+        return low, high, mean
+
+    def _sums_of_squares(self) -> Array:
+        moments = self.moments
+        n, d = self.shape
+        sums, stored = np.zeros(d), np.zeros(d)
+        for columns, values in _entries(self.X):
+            deviation = (values - moments.mean[columns]) / moments.peak[columns]
+            sums += np.bincount(columns, weights=deviation**2, minlength=d)
+            stored += np.bincount(columns, minlength=d)
+        unstored: Array = (n - stored) * (moments.mean / moments.peak) ** 2
+        return sums + unstored
 
 
 def _entries(X: Any) -> Iterator[tuple[NDArray[Any], Array]]:
@@ -117,35 +107,6 @@ def _entries(X: Any) -> Iterator[tuple[NDArray[Any], Array]]:
         else:
             columns = np.searchsorted(X.indptr, np.arange(start, stop), side="right") - 1
         yield columns, X.data[start:stop].astype(np.float64)
-
-
-def _range_and_mean(X: Any) -> tuple[Array, Array, Array]:
-    """Smallest, largest and mean value of each column, the unstored zeros counted."""
-    n, d = X.shape
-    low, high, mean, stored = np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), np.zeros(d)
-    for columns, values in _entries(X):
-        if not np.isfinite(values).all():
-            raise _not_finite(X)
-        np.minimum.at(low, columns, values)
-        np.maximum.at(high, columns, values)
-        mean += np.bincount(columns, weights=values / n, minlength=d)
-        stored += np.bincount(columns, minlength=d)
-    with_zeros = stored < n
-    low[with_zeros] = np.minimum(low[with_zeros], 0.0)
-    high[with_zeros] = np.maximum(high[with_zeros], 0.0)
-    return low, high, mean
-
-
-def _sums_of_squares(X: Any, moments: Moments) -> Array:
-    """Σ((x − μ)/peak)² of each column, the unstored zeros counted."""
-    n, d = X.shape
-    sums, stored = np.zeros(d), np.zeros(d)
-    for columns, values in _entries(X):
-        deviation = (values - moments.mean[columns]) / moments.peak[columns]
-        sums += np.bincount(columns, weights=deviation**2, minlength=d)
-        stored += np.bincount(columns, minlength=d)
-    unstored: Array = (n - stored) * (moments.mean / moments.peak) ** 2
-    return sums + unstored
 
 
 def _not_finite(X: Any) -> NonFiniteError:
