@@ -168,6 +168,7 @@ def test_data_are_applied_as_the_centred_scaled_matrix(container, shape, standar
     close(data.gram(), reference.T @ reference)
     close(data.diagonal, (reference**2).sum(axis=0))
     close(data.dense(), reference)
+    close(data.kernel(), reference @ reference.T)
 
 
 @container
@@ -606,7 +607,7 @@ def test_a_small_cache_of_columns_gives_the_same_answers(monkeypatch, make, room
 
 
 def test_more_columns_than_one_batch_are_learned(monkeypatch):
-    monkeypatch.setattr(redac.sources.columns, "_BATCH", 4)
+    monkeypatch.setattr(redac.sources.columns, "_BATCH_BYTES", 4 * 8 * (15 + 25))
     X = factor_data(15, 25, seed=6)
     source, reference = Columns(as_data(X)), centred(X)
     support, x = np.arange(3, 22), np.linspace(-1, 1, 19)
@@ -614,6 +615,14 @@ def test_more_columns_than_one_batch_are_learned(monkeypatch):
     axes, _ = source.principal_axes(2)
     expected = np.linalg.svd(reference.astype(np.float64))[2][:2].T
     close(projector(axes), projector(expected))
+
+
+def test_expected_columns_are_learned_unless_they_are_most():
+    source = Columns(as_data(factor_data(15, 25, seed=6)))
+    source.expect(np.arange(25))
+    assert not source._known
+    source.expect(np.arange(6))
+    assert sorted(source._known) == list(range(6))
 
 
 def test_known_columns_are_not_computed_again(monkeypatch):

@@ -82,6 +82,7 @@ def solve(
     ``on_sweep(number, objective, V)`` is called after every sweep and stops the run by returning
     True. Ctrl-C ends it with the loadings reached so far.
     """
+    source.expect(_first_supports(start, constraints))
     iterate = _Iterate(source, start, ridge)
     history: list[float] = []
     status = Status.STOPPED
@@ -100,6 +101,14 @@ def solve(
         status = Status.INTERRUPTED
         iterate.make_feasible(constraints)
     return Solution(iterate.V, tuple(history), status)
+
+
+def _first_supports(start: Array, constraints: Sequence[Constraint]) -> Indices:
+    """The features that the first sweep is likely to use."""
+    used = np.zeros(start.shape[0], dtype=bool)
+    for i, constraint in enumerate(constraints):
+        used |= constraint.maximize(np.ascontiguousarray(start[:, i])) != 0
+    return np.flatnonzero(used)
 
 
 class _Iterate:

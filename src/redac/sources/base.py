@@ -42,6 +42,10 @@ class Source(Protocol):
         """S V for a block V of columns."""
         ...
 
+    def expect(self, support: Indices) -> None:
+        """Be ready for products with vectors on these features; saves passes over the data."""
+        ...
+
     def combine(self, support: Indices, coefficients: Array) -> Array:
         """S v for a vector v given by its non-zero entries."""
         ...

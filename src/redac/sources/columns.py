@@ -9,11 +9,11 @@ import numpy as np
 from redac.sources.base import Array, Indices
 from redac.sources.data import Data
 from redac.sources.gram import weighted_sum
-from redac.sources.spectrum import EXACT_ORDER, subspace_iteration
+from redac.sources.spectrum import EXACT_ORDER, leading_eigenvectors, subspace_iteration
 
-# What the remembered columns may take, and how many are computed in one pass over the data.
+# What the remembered columns may take, and those that are computed in one pass over the data.
 _CACHE_BYTES = 1 << 30
-_BATCH = 64
+_BATCH_BYTES = 1 << 25
 
 
 class Columns:
@@ -47,9 +47,13 @@ class Columns:
     def dot(self, V: Array) -> Array:
         return self.data.right(self.data.left(V))
 
+    def expect(self, support: Indices) -> None:
+        # Vectors on most features go through the data; their columns would never be looked at.
+        if support.size <= min(self._room, self.n_features // 4):
+            self._learn(support)
+
     def combine(self, support: Indices, coefficients: Array) -> Array:
-        n, d = self.data.shape
-        if support.size > min(2 * n, _CACHE_BYTES // (8 * d)):
+        if support.size > min(2 * self.data.shape[0], self._room):
             return self.data.right(self.data.left_columns(support, coefficients))
         self._learn(support)
         return weighted_sum([self._known[j] for j in support.tolist()], coefficients)
@@ -75,18 +79,13 @@ class Columns:
         XXᵀu = λu gives S(Xᵀu) = λ(Xᵀu).
         """
         n, d = self.data.shape
-        kernel = np.empty((n, n))
-        for start in range(0, n, _BATCH):
-            rows = np.zeros((n, min(_BATCH, n - start)))
-            np.fill_diagonal(rows[start:], 1.0)
-            kernel[:, start : start + _BATCH] = self.data.left(self.data.right(rows))
-        values, U = np.linalg.eigh((kernel + kernel.T) / 2)
         found = min(r, n)
+        U, values = leading_eigenvectors(self.data.kernel(), found)
         axes = np.zeros((d, r), order="F")
         eigenvalues = np.zeros(r)
-        eigenvalues[:found] = np.maximum(values[::-1][:found], 0.0)
+        eigenvalues[:found] = values
         live = np.flatnonzero(eigenvalues > n * np.finfo(float).eps * eigenvalues[0])
-        raw = self.data.right(U[:, ::-1][:, live])
+        raw = self.data.right(U[:, live])
         axes[:, live] = raw / np.linalg.norm(raw, axis=0)
         return axes, eigenvalues
 
@@ -99,11 +98,16 @@ class Columns:
                 self._known[j] = self._known.pop(j)
         if not missing:
             return
-        for start in range(0, len(missing), _BATCH):
-            batch = missing[start : start + _BATCH]
+        size = max(_BATCH_BYTES // (8 * sum(self.data.shape)), 1)
+        for start in range(0, len(missing), size):
+            batch = missing[start : start + size]
             columns = self.data.right(self.data.left_columns(np.array(batch), np.eye(len(batch))))
             for position, j in enumerate(batch):
                 self._known[j] = np.ascontiguousarray(columns[:, position])
-        room = _CACHE_BYTES // (8 * self.n_features)
-        for j in list(self._known)[: max(len(self._known) - room, 0)]:
+        for j in list(self._known)[: max(len(self._known) - self._room, 0)]:
             del self._known[j]
+
+    @property
+    def _room(self) -> int:
+        """How many columns may be remembered."""
+        return _CACHE_BYTES // (8 * self.n_features)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
+import numpy as np
+
 from redac.sources.base import Array, Indices
 from redac.sources.moments import Moments
+
+_BATCH = 64
 
 
 class Data(ABC):
@@ -72,6 +76,16 @@ class Data(ABC):
     @abstractmethod
     def gram(self) -> Array:
         """XᵀX, in full."""
+
+    def kernel(self) -> Array:
+        """XXᵀ, in full: the smaller Gram matrix where samples are few."""
+        n = self.shape[0]
+        K = np.empty((n, n))
+        for start in range(0, n, _BATCH):
+            rows = np.zeros((n, min(_BATCH, n - start)))
+            np.fill_diagonal(rows[start:], 1.0)
+            K[:, start : start + _BATCH] = self.left(self.right(rows))
+        return (K + K.T) / 2
 
     @abstractmethod
     def dense(self) -> Array:

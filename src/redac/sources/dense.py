@@ -20,7 +20,7 @@ from redac.sources.data import Data
 from redac.sources.moments import NonFiniteError
 
 # Small enough to stay near the processor, large enough for matrix products to run at full speed.
-_BLOCK_BYTES = 1 << 22
+_BLOCK_BYTES = 1 << 23
 _GRAM_BLOCK_BYTES = 1 << 24
 
 
@@ -60,6 +60,18 @@ class DenseData(Data):
             else:
                 S = blas.dsyrk(1.0, block, trans=True, beta=1.0, c=S, overwrite_c=True)
         return mirror_upper(S)
+
+    def kernel(self) -> Array:
+        n, d = self.shape
+        K = np.zeros((n, n), order="F")
+        width = max(1, _GRAM_BLOCK_BYTES // (8 * n))
+        for start in range(0, d, width):
+            columns = slice(start, start + width)
+            block = np.subtract(self.X[:, columns], self.moments.mean[columns], order="F")
+            if self._factor is not None:
+                block *= self._factor[columns]
+            K = blas.dsyrk(1.0, block, beta=1.0, c=K, overwrite_c=True)
+        return mirror_upper(K)
 
     def dense(self) -> Array:
         X = np.empty(self.shape)

@@ -46,6 +46,9 @@ class Gram:
     def dot(self, V: Array) -> Array:
         return self.S @ V
 
+    def expect(self, support: Indices) -> None:
+        """Nothing to do: all of S is at hand."""
+
     def combine(self, support: Indices, coefficients: Array) -> Array:
         # The rows of a symmetric matrix are its columns, and they are contiguous.
         if self.n_features < _SHORT_ROW or support.size * 4 > self.n_features:
