@@ -1,7 +1,4 @@
-"""What the user sees in the terminal:
-
-tables on standard output, notes and progress on standard error.
-"""
+"""What the user sees: tables on standard output, notes and progress on standard error."""
 
 from __future__ import annotations
 

@@ -40,7 +40,8 @@ def empca(
 
     Parameters
     ----------
-    n_restarts : random starts for each component; the one that adds most variance wins.
+    n_restarts : random starts for each component; the one that adds most variance wins. (Choosing
+        by variance on the deflated data instead gave 80.11 rather than 80.78 on pitprops.)
     tol : EM stops when the variance rises by less than this share.
     max_iter : iterations of EM for one start at most.
     """

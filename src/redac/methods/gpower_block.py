@@ -19,7 +19,8 @@ from redac.parameters import count
 from redac.sources.base import Array
 
 # Steps without thresholds before the first with them. They turn the random start towards the
-# leading subspace; where all is random, hard thresholds keep whatever support comes first.
+# leading subspace; where all is random, hard thresholds keep whatever support comes first. The
+# original has none; this was the best of twelve variants compared on pitprops.
 _WARM_UP = 5
 
 # Thresholds that are tried in one restart.

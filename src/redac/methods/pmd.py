@@ -17,7 +17,9 @@ from redac.methods.pathspca import is_exhausted
 from redac.methods.tuning import cardinality_of
 from redac.sources.base import Array
 
-# Bounds between 1 (one loading) and √d (no constraint) that a cardinality is sought on.
+# Bounds between 1 (one loading) and √d (no constraint) that a cardinality is sought on. The
+# cardinality does not grow steadily with the bound, so the answer depends on the search; the grid
+# and the rule of the first stretch were inferred from the loadings of a run of the R package.
 _GRID = 800
 
 # This many of them are skipped at a time as long as there are too few loadings.
