@@ -18,7 +18,7 @@ from redac.sources import (
     checked_covariance,
     covariance_source,
 )
-from redac.sources.spectrum import subspace_iteration
+from redac.sources.spectrum import block_krylov
 
 # ------------------------------------------------------------ containers × shapes
 # All numbers are small integers, so that every container holds the very same matrix.
@@ -165,7 +165,13 @@ def test_data_are_applied_as_the_centred_scaled_matrix(container, shape, standar
     close(data.left_columns(support, V[support, 0]), reference[:, support] @ V[support, 0])
     close(data.right(U), reference.T @ U)
     close(data.right(U[:, 0]), reference.T @ U[:, 0])
-    close(data.gram(), reference.T @ reference)
+    S = reference.T @ reference
+    close(data.gram(), S)
+    close(data.product(V), S @ V)
+    close(data.product(V[:, 0]), S @ V[:, 0])
+    close(data.columns(support), S[:, support])
+    close(data.submatrix(support), S[np.ix_(support, support)])
+    close(data.quadratic(V), V.T @ S @ V)
     close(data.diagonal, (reference**2).sum(axis=0))
     close(data.dense(), reference)
     close(data.kernel(), reference @ reference.T)
@@ -309,6 +315,8 @@ def test_a_large_mean_costs_no_more_digits_than_stated(make, mean, limit, shape)
     assert relative_error(Columns(data).dot(v), expected) < limit
     everything = np.arange(shape[1])
     assert relative_error(Columns(data).combine(everything, v), expected) < limit
+    assert relative_error(data.product(v), expected) < limit
+    assert relative_error(data.columns(everything), reference.T @ reference) < limit
 
 
 def test_the_mean_of_sparse_float32_data_is_taken_in_float64():
@@ -591,19 +599,23 @@ def test_the_standardized_covariance_matrix_is_the_correlation_matrix():
 # ------------------------------------------------------------ columns of S on demand
 
 
+def known_columns(source: Columns) -> list[int]:
+    return np.flatnonzero(source._place >= 0).tolist()
+
+
 @pytest.mark.parametrize("make", [np.array, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("room", [0, 1, 3, 7, 1000])
 def test_a_small_cache_of_columns_gives_the_same_answers(monkeypatch, make, room):
     X = factor_data(15, 25, seed=6)
-    source = Columns(as_data(make(X)))
     monkeypatch.setattr(redac.sources.columns, "_CACHE_BYTES", room * 8 * 25)
+    source = Columns(as_data(make(X)))
     reference = centred(X)
     rng = np.random.default_rng(0)
     for _ in range(40):
         support = np.sort(rng.choice(25, rng.integers(1, 9), replace=False))
         x = rng.standard_normal(support.size)
         close(source.combine(support, x), reference.T @ (reference[:, support] @ x))
-        assert len(source._known) <= room
+        assert len(known_columns(source)) <= room
 
 
 def test_more_columns_than_one_batch_are_learned(monkeypatch):
@@ -617,14 +629,6 @@ def test_more_columns_than_one_batch_are_learned(monkeypatch):
     close(projector(axes), projector(expected))
 
 
-def test_expected_columns_are_learned_unless_they_are_most():
-    source = Columns(as_data(factor_data(15, 25, seed=6)))
-    source.expect(np.arange(25))
-    assert not source._known
-    source.expect(np.arange(6))
-    assert sorted(source._known) == list(range(6))
-
-
 def test_known_columns_are_not_computed_again(monkeypatch):
     source = Columns(as_data(factor_data(15, 25, seed=6)))
     support = np.array([2, 5, 11])
@@ -634,17 +638,17 @@ def test_known_columns_are_not_computed_again(monkeypatch):
         source.combine(np.array([3]), np.ones(1))
     monkeypatch.undo()
     reads = []
-    monkeypatch.setattr(type(source.data), "right", lambda *_: reads.append(1))
+    monkeypatch.setattr(type(source.data), "columns", lambda *_: reads.append(1))
     np.testing.assert_array_equal(source.combine(support, np.ones(3)), first)
     assert not reads
 
 
-def test_the_column_unused_for_longest_is_forgotten_first(monkeypatch):
-    source = Columns(as_data(factor_data(15, 25, seed=6)))
+def test_where_there_is_no_room_other_columns_are_forgotten(monkeypatch):
     monkeypatch.setattr(redac.sources.columns, "_CACHE_BYTES", 2 * 8 * 25)
-    for j in (0, 1, 0, 2):  # 0 was used after 1 when room is needed for 2
+    source = Columns(as_data(factor_data(15, 25, seed=6)))
+    for j in (0, 1, 2):
         source.combine(np.array([j]), np.ones(1))
-    assert set(source._known) == {0, 2}
+    assert known_columns(source) == [2]
 
 
 # ------------------------------------------------------------ leading eigenvectors
@@ -652,19 +656,19 @@ def test_the_column_unused_for_longest_is_forgotten_first(monkeypatch):
 
 @pytest.mark.parametrize("d", [5, 60, 200])
 @pytest.mark.parametrize("r", [1, 4])
-def test_subspace_iteration_finds_the_leading_eigenspace_of_a_decaying_spectrum(d, r):
+def test_block_iteration_finds_the_leading_eigenspace_of_a_decaying_spectrum(d, r):
     basis = np.linalg.qr(np.random.default_rng(d).standard_normal((d, d)))[0]
     S = basis * 2.0 ** -np.arange(d) @ basis.T
-    axes, values = subspace_iteration(lambda V: S @ V, d, r)
+    axes, values = block_krylov(lambda V: S @ V, d, r)
     np.testing.assert_allclose(values, 2.0 ** -np.arange(r), rtol=1e-3)
     np.testing.assert_allclose(projector(axes), projector(basis[:, :r]), atol=1e-3)
     np.testing.assert_allclose(axes.T @ axes, np.eye(r), atol=1e-12)
 
 
 @pytest.mark.parametrize("rank", [0, 1, 3])
-def test_subspace_iteration_survives_a_rank_below_the_number_of_axes(rank):
+def test_block_iteration_survives_a_rank_below_the_number_of_axes(rank):
     basis = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 30)))[0][:, :rank]
-    axes, values = subspace_iteration(lambda V: basis @ (basis.T @ V), 30, 5)
+    axes, values = block_krylov(lambda V: basis @ (basis.T @ V), 30, 5)
     np.testing.assert_allclose(values, [1.0] * rank + [0.0] * (5 - rank), atol=1e-12)
     np.testing.assert_allclose(projector(axes[:, :rank]), basis @ basis.T, atol=1e-9)
 

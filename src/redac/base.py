@@ -19,8 +19,11 @@ from redac.sources import (
     Source,
     as_data,
     covariance_source,
+    raw_data,
 )
 from redac.sources.base import Array
+from redac.sources.cluster import is_dask
+from redac.sources.streams import checked_stream, is_streamed, lazy_scores, stream_dtype
 from redac.tables import loadings_table
 
 
@@ -35,7 +38,7 @@ class ComponentModel(
     mean_: Array
     scale_: Array
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> Any:
         """Least-squares scores of X: (X − mean)/scale · V(VᵀV)⁻¹.
 
         Parameters
@@ -45,14 +48,17 @@ class ComponentModel(
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            For a Dask array or frame a Dask array, not computed yet.
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        data = self._named(lambda: as_data(X, mean=self.mean_, scale=self.scale_))
         V = self.components_.astype(np.float64).T
-        scores = data.left(V @ np.linalg.pinv(V.T @ V, hermitian=True)) * data.unit
-        result: NDArray[Any] = scores.astype(float_dtype(X), copy=False)
-        return result
+        W = V @ np.linalg.pinv(V.T @ V, hermitian=True)
+        if is_dask(X):
+            return lazy_scores(X, self.mean_, self.scale_, W, float_dtype(X))
+        data = raw_data(X, mean=self.mean_, scale=self.scale_)
+        scores: NDArray[Any] = self._named(lambda: data.scores(W))
+        return scores.astype(float_dtype(X), copy=False)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """The data that belong to scores; for scores from ``transform`` the best reconstruction.
@@ -86,8 +92,7 @@ class ComponentModel(
         data = self._named(lambda: as_data(X, mean=self.mean_, scale=self.scale_)).with_scatter()
         total = float(data.diagonal.sum())
         V = self.components_.astype(np.float64).T
-        U = data.left(V)
-        return variance.explained(U.T @ U, V.T @ V) / total if total > 0 else 0.0
+        return variance.explained(data.quadratic(V), V.T @ V) / total if total > 0 else 0.0
 
     def loadings_table(self) -> Any:
         """The non-zero loadings as a DataFrame of features × components.
@@ -128,11 +133,11 @@ class ComponentModel(
         self.separation_ = variance.separation(G)
         self.n_components_ = V.shape[1]
 
-    def _read(self, X: Any, *, standardize: Any) -> tuple[Any, Data]:
+    def _read(self, X: Any, *, standardize: Any, sample_weight: Any = None) -> tuple[Any, Data]:
         """X checked, and as data about its own mean; sets the attributes that describe them."""
         wanted = parameters.flag("standardize", standardize)
         X = self._validated(X, reset=True)
-        data = self._named(lambda: as_data(X, standardize=wanted))
+        data = self._named(lambda: as_data(X, standardize=wanted, sample_weight=sample_weight))
         self.mean_, self.scale_ = data.moments.mean, data.moments.scale
         self.n_samples_: int | None = data.shape[0]
         return X, data
@@ -152,6 +157,12 @@ class ComponentModel(
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """X with its shape, names and type checked; reading it will show whether it is finite."""
+        if is_streamed(X):
+            X = checked_stream(X, least=2 if reset else 1)
+            # The empty frame behind a Dask frame has its columns and their names.
+            shape = X._meta if hasattr(X, "dtypes") else X
+            validate_data(self, shape, reset=reset, skip_check_array=True)
+            return X
         return validate_data(
             self,
             X,
@@ -187,4 +198,4 @@ class ComponentModel(
 
 def float_dtype(X: Any) -> np.dtype[Any]:
     """The type of results: single precision stays single, all else becomes double."""
-    return np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+    return np.dtype(np.float32 if stream_dtype(X) == np.float32 else np.float64)

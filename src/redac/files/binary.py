@@ -20,11 +20,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PREFERRED_ARRAYS = ("X", "data")
+_UNREAD_BYTES = 1 << 28
 
 
 def read_parquet(path: str) -> Table:
-    """Read a Parquet file; a pandas index other than 0, 1, 2, ... gives the sample names."""
+    """Read a Parquet file; a pandas index other than 0, 1, 2, ... gives the sample names.
+
+    A large file is not read here: its table holds rows that are read in blocks when needed.
+    """
     from redac.files.frames import table_from_frame
+    from redac.files.parquet import streamed_table
 
     try:
         from pyarrow import parquet
@@ -32,6 +37,9 @@ def read_parquet(path: str) -> Table:
         raise DataFileError(
             f"{path}: reading Parquet needs pyarrow; install it with: pip install 'redac[parquet]'"
         ) from error
+    large = streamed_table(path)
+    if large is not None:
+        return large
     with open(path, "rb") as stream, decoding(path, "a Parquet file"):
         content = parquet.read_table(stream)
         # Damaged text would otherwise only fail when a cell is looked at.
@@ -52,12 +60,15 @@ def _row_labels(frame: pd.DataFrame) -> list[str] | None:
 
 
 def read_npy(path: str) -> Table:
-    """Map a two-dimensional numeric array into memory."""
+    """Map a two-dimensional numeric array into memory; a large one is not looked at here."""
     with open(path, "rb") as stream, decoding(path, "a NumPy .npy file"):
         header = _array_header(stream)
     _require_matrix(header, path)
     with decoding(path, "a NumPy .npy file"):
         values = np.load(path, mmap_mode="r", allow_pickle=False)
+    if values.nbytes >= _UNREAD_BYTES:
+        # To look for missing values would read all of it; a fit reads it anyway, and looks.
+        return Table(values)
     return _numeric_table(values, path)
 
 

@@ -33,7 +33,9 @@ class Table:
     Attributes
     ----------
     values : ndarray or sparse array of shape (n_samples, n_features)
-        The numbers, all finite. A ``.npy`` file stays memory-mapped.
+        The numbers. A ``.npy`` file stays memory-mapped, and a large Parquet file is an object that
+        gives out its rows in blocks. All are finite, but for files of 256 MB and more, which are
+        not read before they are used.
     feature_names : list of str or None
         One name per column, or None where the file has none.
     sample_names : list of str or None

@@ -42,16 +42,16 @@ class Source(Protocol):
         """S V for a block V of columns."""
         ...
 
-    def expect(self, support: Indices) -> None:
-        """Be ready for products with vectors on these features; saves passes over the data."""
-        ...
-
     def combine(self, support: Indices, coefficients: Array) -> Array:
         """S v for a vector v given by its non-zero entries."""
         ...
 
     def quadratic(self, V: Array) -> Array:
         """VᵀSV for a block V of columns."""
+        ...
+
+    def restricted(self, support: Indices) -> Source:
+        """The same for these features alone: products with the part of S that belongs to them."""
         ...
 
     def factor(self) -> Array:

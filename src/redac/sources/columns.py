@@ -8,8 +8,8 @@ import numpy as np
 
 from redac.sources.base import Array, Indices
 from redac.sources.data import Data
-from redac.sources.gram import weighted_sum
-from redac.sources.spectrum import EXACT_ORDER, leading_eigenvectors, subspace_iteration
+from redac.sources.gram import Gram, weighted_rows
+from redac.sources.spectrum import EXACT_ORDER, axes_through_kernel, block_krylov
 
 # What the remembered columns may take, and those that are computed in one pass over the data.
 _CACHE_BYTES = 1 << 30
@@ -26,7 +26,8 @@ class Columns:
 
     def __init__(self, data: Data) -> None:
         self.data = data
-        self._known: dict[int, Array] = {}
+        self._place = np.full(self.n_features, -1, dtype=np.intp)
+        self.n_known = 0
 
     @property
     def n_features(self) -> int:
@@ -45,24 +46,21 @@ class Columns:
         return self.data.variance_unit
 
     def dot(self, V: Array) -> Array:
-        return self.data.right(self.data.left(V))
-
-    def expect(self, support: Indices) -> None:
-        # Vectors on most features go through the data; their columns would never be looked at.
-        if support.size <= min(self._room, self.n_features // 4):
-            self._learn(support)
+        return self.data.product(V)
 
     def combine(self, support: Indices, coefficients: Array) -> Array:
         if support.size > min(2 * self.data.shape[0], self._room):
-            return self.data.right(self.data.left_columns(support, coefficients))
+            v = np.zeros((self.n_features, 1))
+            v[support, 0] = coefficients
+            return self.data.product(v)[:, 0]
         self._learn(support)
-        return weighted_sum([self._known[j] for j in support.tolist()], coefficients)
+        return weighted_rows(self._rows, self._place[support], coefficients)
 
     def quadratic(self, V: Array) -> Array:
-        support = np.flatnonzero(V.any(axis=1))
-        U = self.data.left_columns(support, V[support])
-        M: Array = U.T @ U
-        return M
+        return self.data.quadratic(V)
+
+    def restricted(self, support: Indices) -> Gram:
+        return Gram(self.data.submatrix(support), variance_unit=self.variance_unit)
 
     def factor(self) -> Array:
         return self.data.dense()
@@ -70,44 +68,33 @@ class Columns:
     def principal_axes(self, r: int) -> tuple[Array, Array]:
         n, d = self.data.shape
         if min(n, d) > EXACT_ORDER:
-            return subspace_iteration(self.dot, d, r)
-        return self._axes_from_rows(r)
+            return block_krylov(self.dot, d, r)
+        return axes_through_kernel(self.data.kernel(), self.data.right, d, r)
 
-    def _axes_from_rows(self, r: int) -> tuple[Array, Array]:
-        """Through the n × n matrix XXᵀ, which is the smaller one here:
-
-        XXᵀu = λu gives S(Xᵀu) = λ(Xᵀu).
-        """
-        n, d = self.data.shape
-        found = min(r, n)
-        U, values = leading_eigenvectors(self.data.kernel(), found)
-        axes = np.zeros((d, r), order="F")
-        eigenvalues = np.zeros(r)
-        eigenvalues[:found] = values
-        live = np.flatnonzero(eigenvalues > n * np.finfo(float).eps * eigenvalues[0])
-        raw = self.data.right(U[:, live])
-        axes[:, live] = raw / np.linalg.norm(raw, axis=0)
-        return axes, eigenvalues
-
-    def _learn(self, support: Indices) -> None:
-        """Have the columns of the support at hand; forget those unused for longest."""
-        wanted = support.tolist()
-        missing = [j for j in wanted if j not in self._known]
-        for j in wanted:
-            if j in self._known:  # moves to the end, the place of the most recently used
-                self._known[j] = self._known.pop(j)
-        if not missing:
-            return
-        size = max(_BATCH_BYTES // (8 * sum(self.data.shape)), 1)
-        for start in range(0, len(missing), size):
-            batch = missing[start : start + size]
-            columns = self.data.right(self.data.left_columns(np.array(batch), np.eye(len(batch))))
-            for position, j in enumerate(batch):
-                self._known[j] = np.ascontiguousarray(columns[:, position])
-        for j in list(self._known)[: max(len(self._known) - self._room, 0)]:
-            del self._known[j]
+    @cached_property
+    def _rows(self) -> Array:
+        """Room for columns of S; the memory is only taken when a row is written."""
+        return np.empty((self._room, self.n_features))
 
     @property
     def _room(self) -> int:
         """How many columns may be remembered."""
-        return _CACHE_BYTES // (8 * self.n_features)
+        return min(_CACHE_BYTES // (8 * self.n_features), self.n_features)
+
+    def _learn(self, support: Indices) -> None:
+        """Have the columns of the support at hand; where there is no room, forget all others."""
+        missing = support[self._place[support] < 0]
+        if missing.size == 0:
+            return
+        if self.n_known + missing.size > self._room:
+            self._place[:] = -1
+            self.n_known = 0
+            missing = support
+        size = max(_BATCH_BYTES // (8 * self.n_features), 1)
+        for start in range(0, missing.size, size):
+            batch = missing[start : start + size]
+            columns = self.data.columns(batch)
+            rows = np.arange(self.n_known, self.n_known + batch.size)
+            self._rows[rows] = columns.T
+            self._place[batch] = rows
+            self.n_known += batch.size

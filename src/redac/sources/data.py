@@ -8,38 +8,79 @@ from typing import Any, Self
 import numpy as np
 
 from redac.sources.base import Array, Indices
-from redac.sources.moments import Moments
+from redac.sources.moments import Moments, NonFiniteError
+from redac.sources.scatter import Extremes, Scatter
 
-_BATCH = 64
+# What a batch of rows may take, written out, when the matrix of their products is formed.
+_BATCH_BYTES = 1 << 29
+# Up to this many features, and no more than samples, S is formed with the means in one pass and the
+# data are not read again.
+GRAM_ORDER = 2000
 
 
 class Data(ABC):
-    """A centred and scaled data matrix X of n rows, applied but never formed."""
+    """A centred and scaled data matrix X, each row times the root of its weight; never formed.
 
-    def __init__(self, X: Any, moments: Moments) -> None:
+    ``columns``, ``product`` and ``quadratic`` are the questions that a solver should ask: they
+    answer about S = XᵀX in one pass over the data and hold nothing that grows with the number of
+    rows. ``left`` and ``right`` are their two halves.
+    """
+
+    def __init__(self, X: Any, moments: Moments, weights: Array | None = None) -> None:
         self.X = X
         self.moments = moments
+        self.weights = weights
+        # How often all rows were read. What is done to a block that is in memory is not counted.
+        self.n_passes = 0
         self._factor = moments.factor
+        self._matrix: Array | None = None
 
     @classmethod
-    def standing_alone(cls, X: Any, *, standardize: bool) -> Self:
-        """Data about their own mean, in units of their own standard deviations if wanted."""
-        X = cls._prepared(X)
-        low, high, mean = cls._range_and_mean(X)
-        moments = Moments.about_own_mean(low, high, mean, n_samples=X.shape[0])
-        return cls(X, moments).with_scatter(standardize=standardize)
+    def raw(
+        cls,
+        X: Any,
+        *,
+        mean: Array | None = None,
+        scale: Array | None = None,
+        weights: Array | None = None,
+    ) -> Self:
+        """Data about a given centre, or none, of which nothing has been read."""
+        X, weights = cls._prepared(X, weights)
+        mean = np.zeros(X.shape[1]) if mean is None else mean
+        return cls(X, Moments.given(mean, np.ones_like(mean) if scale is None else scale), weights)
 
-    @classmethod
-    def about(cls, X: Any, mean: Array, scale: Array) -> Self:
-        """Data about a given centre and scale."""
-        X = cls._prepared(X)
-        low, high, _ = cls._range_and_mean(X)
-        return cls(X, Moments.about(low, high, mean, scale, n_samples=X.shape[0]))
+    def about_own_mean(self, *, standardize: bool = False) -> Self:
+        """These data about their own mean, in units of their own standard deviations if wanted."""
+        scatter = self.scatter(full=self._wants_gram())
+        if scatter.is_safe:
+            moments = Moments.of_scatter(scatter, standardize=standardize)
+            data = self._with(moments)
+            data._matrix = None if scatter.matrix is None else _in_units(scatter.matrix, moments)
+            return data
+        extremes = self._finite_extremes(scatter.weight)
+        moments = Moments.about_own_mean(extremes, n_samples=scatter.weight)
+        return self._with(moments).with_scatter(standardize=standardize)
+
+    def checked(self) -> Self:
+        """These data about their given centre, known to be finite and in a unit that suits them."""
+        total = self._total_weight()
+        extremes = self._finite_extremes(total)
+        given = self.moments
+        return self._with(Moments.about(extremes, given.mean, given.scale, n_samples=total))
 
     def with_scatter(self, *, standardize: bool = False) -> Self:
         """The same data with the scatter of each column known, after one more pass."""
-        sums = self._sums_of_squares()
-        return type(self)(self.X, self.moments.with_sums_of_squares(sums, standardize=standardize))
+        sums = self.sums_of_squares()
+        return self._with(self.moments.with_sums_of_squares(sums, standardize=standardize))
+
+    def scores(self, W: Array) -> Array:
+        """X W in the user's units, of data about a given centre; one pass if all is well."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self.left(W)
+        if np.isfinite(scores).all():
+            return scores
+        data = self.checked()  # says which entry is to blame, or finds a unit for huge numbers
+        return data.left(W) * data.unit
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -74,33 +115,89 @@ class Data(ABC):
         """XᵀU."""
 
     @abstractmethod
+    def product(self, V: Array) -> Array:
+        """XᵀX V."""
+
+    @abstractmethod
+    def columns(self, support: Indices) -> Array:
+        """The columns of XᵀX that belong to some features."""
+
+    def submatrix(self, support: Indices) -> Array:
+        """The part of XᵀX that belongs to some features."""
+        part: Array = self.columns(support)[support]
+        return part
+
+    def quadratic(self, V: Array) -> Array:
+        """VᵀXᵀX V."""
+        support = np.flatnonzero(V.any(axis=1))
+        U = self.left_columns(support, V[support])
+        M: Array = U.T @ U
+        return M
+
     def gram(self) -> Array:
         """XᵀX, in full."""
+        return self._gram() if self._matrix is None else self._matrix
 
     def kernel(self) -> Array:
         """XXᵀ, in full: the smaller Gram matrix where samples are few."""
-        n = self.shape[0]
+        n, d = self.shape
+        size = max(64, _BATCH_BYTES // (8 * d))
         K = np.empty((n, n))
-        for start in range(0, n, _BATCH):
-            rows = np.zeros((n, min(_BATCH, n - start)))
+        for start in range(0, n, size):
+            rows = np.zeros((n, min(size, n - start)))
             np.fill_diagonal(rows[start:], 1.0)
-            K[:, start : start + _BATCH] = self.left(self.right(rows))
+            K[:, start : start + size] = self.left(self.right(rows))
         return (K + K.T) / 2
 
     @abstractmethod
     def dense(self) -> Array:
         """X itself, in full: for methods that cannot do without."""
 
-    @classmethod
-    def _prepared(cls, X: Any) -> Any:
-        """X in a form that the other methods can rely on."""
-        return X
-
-    @staticmethod
     @abstractmethod
-    def _range_and_mean(X: Any) -> tuple[Array, Array, Array]:
-        """Smallest, largest and mean value of each column; NaN and infinity are an error."""
+    def scatter(self, *, full: bool) -> Scatter:
+        """Mean and scatter about it from one pass; with ``full`` the whole matrix XᵀX."""
 
     @abstractmethod
-    def _sums_of_squares(self) -> Array:
+    def extremes(self, total: float) -> Extremes:
+        """Smallest and largest value and Σwx/total of each column, before anything is centred."""
+
+    @abstractmethod
+    def sums_of_squares(self) -> Array:
         """Σ((x − μ)/peak)² of each column; in the unit of its peak nothing over- or underflows."""
+
+    @abstractmethod
+    def _gram(self) -> Array:
+        """XᵀX from the data."""
+
+    @classmethod
+    def _prepared(cls, X: Any, weights: Array | None) -> tuple[Any, Array | None]:
+        """X and weights in a form that the other methods can rely on."""
+        return X, weights
+
+    def _wants_gram(self) -> bool:
+        """Whether S is small enough to be formed, and the data rather taller than wide."""
+        return self.shape[1] <= min(self.shape[0], GRAM_ORDER)
+
+    def _with(self, moments: Moments) -> Self:
+        data = type(self)(self.X, moments, self.weights)
+        data.n_passes = self.n_passes
+        return data
+
+    def _total_weight(self) -> float:
+        return float(self.shape[0]) if self.weights is None else float(self.weights.sum())
+
+    def _finite_extremes(self, total: float) -> Extremes:
+        extremes = self.extremes(total)
+        if extremes.bad is not None:
+            raise NonFiniteError(*extremes.bad)
+        return extremes
+
+
+def _in_units(S: Array, moments: Moments) -> Array:
+    """The scatter matrix of data in the units of the moments; S may be overwritten."""
+    factor = moments.factor
+    if factor is not None:
+        S *= factor
+        S *= factor[:, None]
+        np.fill_diagonal(S, moments.diagonal)
+    return S

@@ -15,13 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
+from redac.sources.arithmetic import add_squares, mirror_upper, weigh
 from redac.sources.base import Array, Indices
 from redac.sources.data import Data
-from redac.sources.moments import NonFiniteError
+from redac.sources.moments import Moments
+from redac.sources.progress import is_mapped, report
+from redac.sources.scatter import Extremes, Scatter, within_limits
 
 # Small enough to stay near the processor, large enough for matrix products to run at full speed.
 _BLOCK_BYTES = 1 << 23
-_GRAM_BLOCK_BYTES = 1 << 24
+# Rows from which a provisional centre is taken.
+_SAMPLE = 256
+# A sum of squares about a provisional centre may be so many times that about the mean.
+_WORST_CENTRE = 100.0
 
 
 class DenseData(Data):
@@ -34,14 +40,12 @@ class DenseData(Data):
         return result
 
     def left_columns(self, support: Indices, coefficients: Array) -> Array:
+        self.n_passes += 1
         n = self.shape[0]
         result = np.zeros((n, *coefficients.shape[1:]))
-        width = max(1, _BLOCK_BYTES // (8 * n))
+        width = max(1, _BLOCK_BYTES // (8 * max(n, 1)))
         for start in range(0, support.size, width):
-            chosen = support[start : start + width]
-            gathered = self.X[:, chosen] - self.moments.mean[chosen]
-            if self._factor is not None:
-                gathered *= self._factor[chosen]
+            gathered = self._gathered(support[start : start + width])
             result += gathered @ coefficients[start : start + width]
         return result
 
@@ -51,25 +55,35 @@ class DenseData(Data):
             result += block.T @ U[rows]
         return result
 
-    def gram(self) -> Array:
-        d = self.shape[1]
-        S = np.zeros((d, d), order="F")
-        for _, block in self._blocks(_GRAM_BLOCK_BYTES):
-            if block.flags.c_contiguous:
-                S = blas.dsyrk(1.0, block.T, beta=1.0, c=S, overwrite_c=True)
-            else:
-                S = blas.dsyrk(1.0, block, trans=True, beta=1.0, c=S, overwrite_c=True)
+    def product(self, V: Array) -> Array:
+        result = np.zeros(V.shape)
+        for _, block in self._blocks():
+            result += block.T @ (block @ V)
+        return result
+
+    def columns(self, support: Indices) -> Array:
+        result = np.zeros((self.shape[1], support.size))
+        for _, block in self._blocks():
+            result += block.T @ block[:, support]
+        return result
+
+    def submatrix(self, support: Indices) -> Array:
+        n = self.shape[0]
+        self.n_passes += 1
+        S = np.zeros((support.size, support.size), order="F")
+        height = max(1, min(n, _BLOCK_BYTES // (8 * max(support.size, 1))))
+        for start in range(0, n, height):
+            rows = slice(start, min(start + height, n))
+            S = add_squares(S, self._gathered(support, rows))
         return mirror_upper(S)
 
     def kernel(self) -> Array:
+        self.n_passes += 1
         n, d = self.shape
         K = np.zeros((n, n), order="F")
-        width = max(1, _GRAM_BLOCK_BYTES // (8 * n))
+        width = max(1, _BLOCK_BYTES // (8 * max(n, 1)))
         for start in range(0, d, width):
-            columns = slice(start, start + width)
-            block = np.subtract(self.X[:, columns], self.moments.mean[columns], order="F")
-            if self._factor is not None:
-                block *= self._factor[columns]
+            block = self._gathered(slice(start, start + width))
             K = blas.dsyrk(1.0, block, beta=1.0, c=K, overwrite_c=True)
         return mirror_upper(K)
 
@@ -79,63 +93,160 @@ class DenseData(Data):
             X[rows] = block
         return X
 
-    def _blocks(self, size: int = _BLOCK_BYTES) -> Iterator[tuple[slice, Array]]:
+    def scatter(self, *, full: bool) -> Scatter:
         n, d = self.shape
-        height = min(n, max(1, size // (8 * d)))
-        by_columns = self.X.flags.f_contiguous and not self.X.flags.c_contiguous
-        memory = np.empty(height * d)
+        weight = self._total_weight()
+        if weight == 0.0:
+            return Scatter.of_nothing(n, d, full=full)
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre = self._provisional_centre()
+            for _ in range(2):
+                found = self._sums_about(centre, full)
+                if found is None:
+                    break
+                sums, squares, matrix = found
+                step = sums / weight
+                excess = step * sums
+                if (excess <= _WORST_CENTRE * (squares - excess)).all():
+                    squares = squares - excess
+                    if matrix is not None:
+                        matrix = mirror_upper(matrix)
+                        matrix -= np.multiply.outer(step, sums)
+                    safe = within_limits(squares)
+                    return Scatter((n,), weight, centre, step, squares, matrix, is_safe=safe)
+                # A centre far from the mean costs digits; the mean just found is near enough.
+                centre = centre + step
+        return Scatter.untrusted(n, weight, d)
+
+    def extremes(self, total: float) -> Extremes:
+        self.n_passes += 1
+        n, d = self.shape
+        found = Extremes(np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), 0, None)
+        height = max(1, _BLOCK_BYTES // (8 * d))
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
-            used = memory[: (rows.stop - start) * d]
-            block = used.reshape((-1, d), order="F" if by_columns else "C")
-            np.subtract(self.X[rows], self.moments.mean, out=block)
-            if self._factor is not None:
-                block *= self._factor
-            yield rows, block
+            found = found.joined(self._extremes_of(rows, total))
+            if found.bad is not None:
+                break
+        return found
 
-    def _sums_of_squares(self) -> Array:
-        relative = DenseData(self.X, self.moments)
+    def sums_of_squares(self) -> Array:
+        relative = self._with(self.moments)
         relative._factor = 1.0 / self.moments.peak
         sums = np.zeros(self.shape[1])
         for _, block in relative._blocks():
             sums += np.einsum("ij,ij->j", block, block)
+        self.n_passes = relative.n_passes
         return sums
 
-    @staticmethod
-    def _range_and_mean(X: NDArray[Any]) -> tuple[Array, Array, Array]:
-        n, d = X.shape
-        low, high, mean = np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d)
-        height = max(1, _BLOCK_BYTES // (8 * d))
+    def _gram(self) -> Array:
+        d = self.shape[1]
+        S = np.zeros((d, d), order="F")
+        for _, block in self._blocks():
+            S = add_squares(S, block)
+        return mirror_upper(S)
+
+    def _blocks(self, size: int | None = None) -> Iterator[tuple[slice, Array]]:
+        self.n_passes += 1
+        n, d = self.shape
+        height = max(1, min(n, (size or _BLOCK_BYTES) // (8 * d)))
+        memory, mapped = np.empty(height * d), is_mapped(self.X)
         for start in range(0, n, height):
-            block = X[start : start + height]
-            np.minimum(low, block.min(axis=0), out=low)
-            np.maximum(high, block.max(axis=0), out=high)
-            if not (np.isfinite(low).all() and np.isfinite(high).all()):
-                raise _first_not_finite(block, start)
-            mean += _sum_over_n(block, n, peak=max(-low.min(), high.max()))
-        return low, high, mean
+            rows = slice(start, min(start + height, n))
+            used = memory[: (rows.stop - start) * d]
+            block = used.reshape((-1, d), order="F" if self._by_columns else "C")
+            self._fill(block, self.X[rows])
+            if self.weights is not None:
+                weigh(block, self.weights[rows])
+            yield rows, block
+            if mapped:
+                report(rows.stop, n)
+
+    def _fill(self, block: Array, values: NDArray[Any]) -> None:
+        """Centre and scale values into a block of float64."""
+        if values.dtype == np.float64:
+            np.subtract(values, self.moments.mean, out=block)
+        else:  # to convert first and subtract then is faster than both at once
+            block[...] = values
+            block -= self.moments.mean
+        if self._factor is not None:
+            block *= self._factor
+
+    def _gathered(self, chosen: Indices | slice, rows: slice = slice(None)) -> Array:
+        """Some columns of X, all rows or some, formed."""
+        part = np.subtract(self.X[rows][:, chosen], self.moments.mean[chosen], order="F")
+        gathered: Array = part.astype(np.float64, copy=False)
+        if self._factor is not None:
+            gathered *= self._factor[chosen]
+        if self.weights is not None:
+            weigh(gathered, self.weights[rows])
+        return gathered
+
+    def _provisional_centre(self) -> Array:
+        """The mean of some rows; in columns where these are equal, exactly their value."""
+        used: NDArray[Any] = np.arange(self.shape[0])
+        if self.weights is not None:
+            used = np.flatnonzero(self.weights)
+        if self._by_columns:  # rows far apart are expensive to read from such a file
+            rows = used[:_SAMPLE]
+        else:
+            rows = used[np.linspace(0, used.size - 1, min(used.size, _SAMPLE)).astype(np.intp)]
+        sample = self.X[rows].astype(np.float64)
+        low, high = sample.min(axis=0), sample.max(axis=0)
+        return np.asarray(np.where(low == high, low, sample.mean(axis=0)))
+
+    def _sums_about(self, centre: Array, full: bool) -> tuple[Array, Array, Array | None] | None:
+        """Σw(x − c), Σw(x − c)² and, upper triangle only, Σw(x − c)(x − c)ᵀ.
+
+        None where a number is not finite, or so small that its square vanishes.
+        """
+        n, d = self.shape
+        shifted = DenseData(self.X, Moments.given(centre, np.ones(d)), self.weights)
+        roots = np.ones(n) if self.weights is None else np.sqrt(self.weights)
+        sums, squares = np.zeros(d), np.zeros(d)
+        S = np.zeros((d, d), order="F") if full else None
+        self.n_passes += 1
+        for rows, block in shifted._blocks():
+            sums += roots[rows] @ block
+            if S is None:
+                squares += np.einsum("ij,ij->j", block, block)
+            else:
+                S = add_squares(S, block)
+                squares = S.diagonal().copy()
+            silent = np.flatnonzero(squares == 0.0)
+            if not np.isfinite(squares).all() or block[:, silent].any():
+                return None
+        return sums, squares, S
+
+    def _extremes_of(self, rows: slice, total: float) -> Extremes:
+        block, d = self.X[rows], self.shape[1]
+        n = block.shape[0]
+        used, w = np.arange(n), None
+        if self.weights is not None:
+            w = self.weights[rows]
+            used = np.flatnonzero(w)
+            block, w = block[used], w[used]
+        if used.size == 0:
+            return Extremes(np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), n, None)
+        low, high = block.min(axis=0), block.max(axis=0)
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            bad = ~np.isfinite(block)
+            row = int(np.argmax(bad.any(axis=1)))
+            column = int(np.argmax(bad[row]))
+            place = (int(used[row]), column, float(block[row, column]))
+            return Extremes(low, high, np.zeros(d), n, place)
+        share = _sum_over(total, block, w, peak=max(-float(low.min()), float(high.max())))
+        return Extremes(low.astype(np.float64), high.astype(np.float64), share, n, None)
+
+    @property
+    def _by_columns(self) -> bool:
+        return bool(self.X.flags.f_contiguous and not self.X.flags.c_contiguous)
 
 
-def _first_not_finite(block: NDArray[Any], start: int) -> NonFiniteError:
-    bad = ~np.isfinite(block)
-    row = int(np.argmax(bad.any(axis=1)))
-    column = int(np.argmax(bad[row]))
-    return NonFiniteError(start + row, column, float(block[row, column]))
-
-
-def _sum_over_n(block: NDArray[Any], n: int, peak: float) -> Array:
-    """Σ x / n of each column; huge entries are divided first so that the sum stays finite."""
+def _sum_over(total: float, block: NDArray[Any], w: Array | None, peak: float) -> Array:
+    """Σ w x / total of each column; huge entries are divided first so that the sum stays finite."""
+    if w is not None:
+        return np.asarray((w / total) @ block.astype(np.float64))
     if peak > 1e290:
-        return np.asarray((block / n).sum(axis=0, dtype=np.float64))
-    return np.asarray(block.sum(axis=0, dtype=np.float64)) / n
-
-
-def mirror_upper(S: Array) -> Array:
-    """Copy the upper triangle of a square matrix onto the lower one, in place, block by block."""
-    d, step = S.shape[0], 512
-    for start in range(0, d, step):
-        stop = min(start + step, d)
-        S[start:stop, :start] = S[:start, start:stop].T
-        corner = S[start:stop, start:stop]
-        S[start:stop, start:stop] = np.triu(corner) + np.triu(corner, 1).T
-    return S
+        return np.asarray((block / total).sum(axis=0, dtype=np.float64))
+    return np.asarray(block.sum(axis=0, dtype=np.float64)) / total

@@ -12,17 +12,16 @@ import numpy as np
 from redac.sources.base import Array, Indices
 from redac.sources.spectrum import leading_eigenvectors
 
-# Below this length gathering rows and one matrix product beats one call for each row.
-_SHORT_ROW = 512
-# Up to this length a copy of some dozen vectors stays near the processor.
-_SHORT_VECTOR = 4096
+# Entries that are gathered at a time: they stay near the processor.
+_GATHERED = 1 << 18
 
 
 class Gram:
     """S in memory, symmetric."""
 
     def __init__(self, S: Array, *, variance_unit: float = 1.0) -> None:
-        self.S = S
+        # Symmetric, so whichever order the rows are contiguous in.
+        self.S = np.ascontiguousarray(S.T if S.flags.f_contiguous else S)
         self.variance_unit = variance_unit
 
     @property
@@ -46,19 +45,16 @@ class Gram:
     def dot(self, V: Array) -> Array:
         return self.S @ V
 
-    def expect(self, support: Indices) -> None:
-        """Nothing to do: all of S is at hand."""
-
     def combine(self, support: Indices, coefficients: Array) -> Array:
         # The rows of a symmetric matrix are its columns, and they are contiguous.
-        if self.n_features < _SHORT_ROW or support.size * 4 > self.n_features:
-            product: Array = coefficients @ self.S[support]
-            return product
-        return weighted_sum([self.S[j] for j in support], coefficients)
+        return weighted_rows(self.S, support, coefficients)
 
     def quadratic(self, V: Array) -> Array:
         M = V.T @ self.dot(V)
         return (M + M.T) / 2
+
+    def restricted(self, support: Indices) -> Gram:
+        return Gram(self.S[np.ix_(support, support)], variance_unit=self.variance_unit)
 
     def factor(self) -> Array:
         values, vectors = np.linalg.eigh(self.S)
@@ -69,15 +65,15 @@ class Gram:
         return leading_eigenvectors(self.S, r)
 
 
-def weighted_sum(vectors: list[Array], coefficients: Array) -> Array:
-    """Σ c_j x_j: of short vectors as a matrix product, of long ones without gathering them."""
-    d = vectors[0].size
-    if d <= _SHORT_VECTOR:
-        product: Array = coefficients @ np.concatenate(vectors).reshape(-1, d)
-        return product
-    result: Array = coefficients[0] * vectors[0]
-    term = np.empty_like(result)
-    for x, c in zip(vectors[1:], coefficients[1:], strict=True):
-        np.multiply(x, c, out=term)
-        result += term
+def weighted_rows(rows: Array, chosen: Indices, coefficients: Array) -> Array:
+    """Σ c_j x_j over chosen rows x_j, gathered some columns at a time."""
+    d = rows.shape[1]
+    if chosen.size * d <= _GATHERED:
+        short: Array = coefficients @ rows.take(chosen, axis=0)
+        return short
+    result = np.empty(d)
+    width = max(_GATHERED // max(chosen.size, 1), 1)
+    for start in range(0, d, width):
+        columns = slice(start, start + width)
+        np.matmul(coefficients, rows[chosen, columns], out=result[columns])
     return result

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from redac.sources.base import Array
+from redac.sources.base import Array, Indices
+from redac.sources.scatter import Extremes, Scatter
 
 # Outside this range squares and their sums come too near the limits of float64.
 _SAFE_PEAK = (1e-100, 1e100)
@@ -23,7 +24,7 @@ class Moments:
 
     Attributes
     ----------
-    n_samples : number of rows.
+    n_samples : number of rows, or the sum of their weights.
     mean : what is subtracted from each column.
     scale : what each column is divided by: its standard deviation, or one.
     constant : which columns do not vary.
@@ -33,7 +34,7 @@ class Moments:
     diagonal : the sum of squares of each centred, scaled column in that unit.
     """
 
-    n_samples: int
+    n_samples: float
     mean: Array
     scale: Array
     constant: NDArray[np.bool_]
@@ -42,8 +43,25 @@ class Moments:
     diagonal: Array
 
     @classmethod
-    def about_own_mean(cls, low: Array, high: Array, mean: Array, *, n_samples: int) -> Moments:
+    def given(cls, mean: Array, scale: Array) -> Moments:
+        """A centre and a scale that were given, for data of which nothing else is known."""
+        plain = np.zeros(mean.shape, dtype=bool)
+        return cls(0.0, mean, scale, plain, np.ones_like(mean), 1.0, np.zeros_like(mean))
+
+    @classmethod
+    def of_scatter(cls, scatter: Scatter, *, standardize: bool) -> Moments:
+        """Moments about the own mean of rows whose scatter is known and safe."""
+        constant = scatter.squares == 0.0
+        ones = np.ones_like(scatter.mean)
+        peak = np.where(constant, 1.0, np.sqrt(scatter.squares))
+        plain = cls(scatter.weight, scatter.mean, ones, constant, peak, 1.0, scatter.squares)
+        sums = np.where(constant, 0.0, 1.0)  # in the unit of the peak
+        return plain.with_sums_of_squares(sums, standardize=True) if standardize else plain
+
+    @classmethod
+    def about_own_mean(cls, extremes: Extremes, *, n_samples: float) -> Moments:
         """Moments of first order from the extremes and the mean of each column."""
+        low, high, mean = extremes.low, extremes.high, extremes.mean
         # A constant column is recognised by its extremes: rounding of the mean must not lend it a
         # variance.
         # Variation that only subnormal numbers can hold counts as none.
@@ -52,11 +70,10 @@ class Moments:
         return cls._build(low, high, mean, np.ones_like(mean), constant, n_samples)
 
     @classmethod
-    def about(
-        cls, low: Array, high: Array, mean: Array, scale: Array, *, n_samples: int
-    ) -> Moments:
+    def about(cls, extremes: Extremes, mean: Array, scale: Array, *, n_samples: float) -> Moments:
         """Moments about a given centre, for data that were not fitted on."""
-        return cls._build(low, high, mean, scale, np.zeros(mean.shape, dtype=bool), n_samples)
+        plain = np.zeros(mean.shape, dtype=bool)
+        return cls._build(extremes.low, extremes.high, mean, scale, plain, n_samples)
 
     @classmethod
     def _build(
@@ -66,7 +83,7 @@ class Moments:
         mean: Array,
         scale: Array,
         constant: NDArray[np.bool_],
-        n_samples: int,
+        n_samples: float,
     ) -> Moments:
         distance = np.where(constant, 0.0, np.maximum(np.abs(high - mean), np.abs(mean - low)))
         peak = np.where(distance > 0, distance, 1.0)
@@ -78,13 +95,24 @@ class Moments:
         sums = np.where(self.constant, 0.0, sums)
         if not standardize:
             return replace(self, diagonal=sums * (self.peak / (self.scale * self.unit)) ** 2)
-        degrees = float(max(self.n_samples - 1, 1))
+        degrees = self.degrees
         deviation = self.peak * np.sqrt(sums / degrees)
         return replace(
             self,
             scale=np.where(self.constant, 1.0, deviation),
             unit=1.0,
             diagonal=np.where(self.constant, 0.0, degrees),
+        )
+
+    def of(self, features: Indices) -> Moments:
+        """The moments of some of the columns, in the same unit."""
+        return replace(
+            self,
+            mean=self.mean[features],
+            scale=self.scale[features],
+            constant=self.constant[features],
+            peak=self.peak[features],
+            diagonal=self.diagonal[features],
         )
 
     @property
@@ -100,9 +128,14 @@ class Moments:
         return 2.0**-64 if float((np.abs(self.mean) / 2 + self.peak / 2).max()) > 1e280 else 1.0
 
     @property
+    def degrees(self) -> float:
+        """What a sum of squares is divided by to become a variance."""
+        return self.n_samples - 1.0 if self.n_samples > 1.0 else 1.0
+
+    @property
     def variance_unit(self) -> float:
         """What turns a sum of squares in the solver's unit into a variance."""
-        return self.unit / max(self.n_samples - 1, 1) * self.unit
+        return self.unit / self.degrees * self.unit
 
 
 def power_of_two(widest: float) -> float:
@@ -123,13 +156,16 @@ class NonFiniteError(ValueError):
     """NaN or infinity in the data, with the place of the first one."""
 
     def __init__(self, row: int, column: int, value: float, name: str | None = None) -> None:
-        self.row, self.column, self.value = row, column, value
+        self.row, self.column, self.value, self.name = row, column, value, name
         what = "NaN" if np.isnan(value) else "infinity"
         label = "" if name is None else f" ({name!r})"
         super().__init__(
             f"Input X contains {what}: row {row}, column {column}{label}, counted from 0. "
             "Fill in or drop such rows first, for instance with sklearn.impute.SimpleImputer."
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.row, self.column, self.value, self.name)
 
     def named(self, feature_names: Sequence[str]) -> NonFiniteError:
         """The same error with the name of the column."""

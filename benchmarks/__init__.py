@@ -1,0 +1,1 @@
+"""Speed, memory and quality of redac beside its peers: ``make bench``."""

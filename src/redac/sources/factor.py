@@ -1,0 +1,54 @@
+"""A source that knows a matrix A of few rows with S = AᵀA: small wide data, centred."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from redac.sources.base import Array, Indices
+from redac.sources.spectrum import axes_through_kernel
+
+
+class Factor:
+    """S = AᵀA, with A kept by features: a few contiguous rows make A v, one product S v."""
+
+    def __init__(self, by_feature: Array, *, variance_unit: float = 1.0) -> None:
+        self._by_feature = by_feature  # Aᵀ, of d rows
+        self.variance_unit = variance_unit
+
+    @property
+    def n_features(self) -> int:
+        return int(self._by_feature.shape[0])
+
+    @cached_property
+    def diagonal(self) -> Array:
+        squares: Array = np.einsum("ij,ij->i", self._by_feature, self._by_feature)
+        return squares
+
+    @cached_property
+    def total(self) -> float:
+        return float(self.diagonal.sum())
+
+    def dot(self, V: Array) -> Array:
+        product: Array = self._by_feature @ (self._by_feature.T @ V)
+        return product
+
+    def combine(self, support: Indices, coefficients: Array) -> Array:
+        product: Array = self._by_feature @ (coefficients @ self._by_feature[support])
+        return product
+
+    def quadratic(self, V: Array) -> Array:
+        U = self._by_feature.T @ V
+        M: Array = U.T @ U
+        return M
+
+    def restricted(self, support: Indices) -> Factor:
+        return Factor(self._by_feature[support], variance_unit=self.variance_unit)
+
+    def factor(self) -> Array:
+        return np.ascontiguousarray(self._by_feature.T)
+
+    def principal_axes(self, r: int) -> tuple[Array, Array]:
+        kernel = self._by_feature.T @ self._by_feature
+        return axes_through_kernel(kernel, lambda U: self._by_feature @ U, self.n_features, r)
