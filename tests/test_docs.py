@@ -14,7 +14,8 @@ import redac.metrics
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
-EXAMPLE = re.compile(r"```python\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
+# Code and the output under it; a block of shell commands under code is not its output.
+EXAMPLE = re.compile(r"```python\n((?:(?!```).)*)```\n\n```\n(?!redac )(.*?)```", re.DOTALL)
 
 
 EXAMPLES = [

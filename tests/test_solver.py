@@ -20,7 +20,7 @@ from helpers import (
     unit_columns,
 )
 from redac.constraints import L0, L1, Nonnegative
-from redac.solver import Status, solve
+from redac.solver import Status, directions, solve
 from redac.sources import Columns, Gram, as_data, as_source, covariance_source
 from redac.starts import Starts, oriented, varimax
 from redac.variance import explained, greedy_order, increments, qr_adjusted, separation
@@ -115,6 +115,15 @@ def test_every_sweep_is_a_sweep_of_the_paper(source, bounds, ridge):
         solution = solve(S, constraints, start, ridge=ridge, max_sweeps=sweeps, tol=RUN_ON)
         assert solution.n_sweeps == sweeps
         np.testing.assert_allclose(solution.V, naive.V, atol=1e-9)
+
+
+@source
+@ridge
+def test_directions_are_what_the_paper_aligns_each_component_with(source, ridge):
+    S, X, constraints, start = problem(source, "l0")
+    naive = NaiveRedac(X, start, constraints, ridge)
+    W = np.column_stack([naive.residual_without(i).T @ naive.U[:, i] for i in range(R)])
+    np.testing.assert_allclose(directions(S, start, ridge), W, atol=1e-9 * np.abs(W).max())
 
 
 @source
@@ -401,14 +410,22 @@ def solved(X: np.ndarray, constraints, start: np.ndarray, **options) -> np.ndarr
 
 @bounds
 @shape
-@pytest.mark.parametrize("exponent", [-800, -200, 200, 800])
+@pytest.mark.parametrize("exponent", [-200, 200])
 def test_a_power_of_two_as_scale_of_the_data_changes_no_bit(bounds, shape, exponent):
     X, start = factor_data(*shape, seed=4), unit_columns(shape[1], R, seed=1)
     constraints = BOUNDS[bounds](shape[1])
-    expected = solved(X, constraints, start)
-    S = as_source(as_data(np.ldexp(X, exponent)))
-    solution = solve(S, constraints, start, max_sweeps=12, tol=RUN_ON)
-    np.testing.assert_array_equal(solution.V, expected)
+    scaled = solved(np.ldexp(X, exponent), constraints, start)
+    np.testing.assert_array_equal(scaled, solved(X, constraints, start))
+
+
+@bounds
+@shape
+@pytest.mark.parametrize("exponent", [-800, 800])
+def test_data_whose_squares_are_no_numbers_have_the_same_components(bounds, shape, exponent):
+    X, start = factor_data(*shape, seed=4), unit_columns(shape[1], R, seed=1)
+    constraints = BOUNDS[bounds](shape[1])
+    scaled = solved(np.ldexp(X, exponent), constraints, start)
+    np.testing.assert_allclose(scaled, solved(X, constraints, start), rtol=0, atol=1e-10)
 
 
 @bounds

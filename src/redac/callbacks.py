@@ -1,6 +1,7 @@
 """Progress: scikit-learn's callbacks (from version 1.9 on) as monitors of a search.
 
-The tasks form a tree, fit → start → sweep. With an older scikit-learn the mixin and the decorator
+The tasks form a tree: a fit has a task for each part of the way from a start ("start", "settle",
+"finish"), and each of these has its sweeps. With an older scikit-learn the mixin and the decorator
 do nothing.
 """
 
@@ -32,10 +33,10 @@ class Silent:
 
     stopped = False
 
-    def begin_run(self) -> OnSweep | None:
+    def begin(self, task: str) -> OnSweep | None:
         return None
 
-    def end_run(self) -> None:
+    def end(self) -> None:
         return None
 
     def close(self) -> None:
@@ -50,7 +51,6 @@ class FitMonitor:
         estimator: Any,
         X: Any,
         *,
-        runs: int,
         max_sweeps: int,
         attributes: Callable[[Array], dict[str, Any]],
     ) -> None:
@@ -58,7 +58,7 @@ class FitMonitor:
         self._tell: dict[str, Any] = {"estimator": estimator, "X": X}
         self._max_sweeps = max_sweeps
         self._attributes = attributes
-        self._fit = estimator._init_callback_context(max_subtasks=runs)
+        self._fit = estimator._init_callback_context(max_subtasks=None)
         self._fit.call_on_fit_task_begin(**self._tell)
 
     @classmethod
@@ -68,12 +68,12 @@ class FitMonitor:
             return Silent()
         return cls(estimator, X, **options)
 
-    def begin_run(self) -> OnSweep | None:
-        self._run = self._fit.subcontext(task_name="start", max_subtasks=self._max_sweeps)
+    def begin(self, task: str) -> OnSweep | None:
+        self._run = self._fit.subcontext(task_name=task, max_subtasks=self._max_sweeps)
         self._run.call_on_fit_task_begin(**self._tell)
         return self._on_sweep
 
-    def end_run(self) -> None:
+    def end(self) -> None:
         self.stopped |= bool(self._run.call_on_fit_task_end(**self._tell))
 
     def close(self) -> None:

@@ -30,6 +30,15 @@ class Constraint(Protocol):
         """Whether v is a unit vector of the set, within ``atol``."""
         ...
 
+    @property
+    def free_range(self) -> tuple[float, float] | None:
+        """Between which values the entries of a support may move without leaving the set.
+
+        The vector is made a unit vector again afterwards. None where other entries or the length of
+        the vector limit an entry.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class L0:
@@ -54,6 +63,10 @@ class L0:
 
     def contains(self, v: Vector, *, atol: float = 1e-9) -> bool:
         return is_unit(v, atol) and int(np.count_nonzero(v)) <= self.cardinality
+
+    @property
+    def free_range(self) -> tuple[float, float] | None:
+        return -np.inf, np.inf
 
 
 @dataclass(frozen=True)
@@ -103,6 +116,10 @@ class L1:
     def contains(self, v: Vector, *, atol: float = 1e-9) -> bool:
         return is_unit(v, atol) and float(np.abs(v).sum()) <= self.bound * (1 + atol)
 
+    @property
+    def free_range(self) -> tuple[float, float] | None:
+        return None
+
 
 @dataclass(frozen=True)
 class Nonnegative:
@@ -127,10 +144,14 @@ class Nonnegative:
     def contains(self, v: Vector, *, atol: float = 1e-9) -> bool:
         return bool((v >= 0).all()) and self.inner.contains(v, atol=atol)
 
+    @property
+    def free_range(self) -> tuple[float, float] | None:
+        return None if self.inner.free_range is None else (0.0, np.inf)
+
 
 def normalized(w: Vector) -> Vector:
     """w/‖w‖₂ without overflow or underflow on the way; zero stays zero."""
-    peak = np.abs(w).max(initial=0.0)
+    peak = np.abs(w).max() if w.size else 0.0
     if peak == 0.0:
         return np.zeros_like(w)
     scaled = w / peak
@@ -146,10 +167,12 @@ def is_unit(v: Vector, atol: float) -> bool:
 def largest(magnitudes: Vector, k: int) -> NDArray[np.intp]:
     """Indices of the k largest positive magnitudes; among equal ones those that come first."""
     split = magnitudes.size - k
-    candidates = np.argpartition(magnitudes, split)[split:]
+    candidates = magnitudes.argpartition(split)[split:]
     threshold = magnitudes[candidates[0]]
     if threshold == 0.0:
         return np.flatnonzero(magnitudes)
+    if np.count_nonzero(magnitudes >= threshold) == k:
+        return candidates
     above = candidates[magnitudes[candidates] > threshold]
     tied = np.flatnonzero(magnitudes == threshold)[: k - above.size]
     return np.concatenate([above, tied])

@@ -1,23 +1,32 @@
 """From several starting points to one solution.
 
-The best start wins, then perturbations try to better it.
+Every start is explored by a few sweeps; those that do not fall behind are finished, and the best
+wins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from redac import variance
-from redac.constraints import Constraint
-from redac.solver import OnSweep, Solution, Status, solve
-from redac.sources.base import Array, Source
-from redac.starts import oriented
+from redac.attempts import Attempt
+from redac.run import Problem, Run
+from redac.solver import OnSweep, Solution, Status
+from redac.sources.base import Array
 
-_MOST_REDRAWN = 3
+# Sweeps from a new start begin with this ridge: it keeps components apart while they look for their
+# places, and the run ends sooner and mostly higher.
+_FIRST_RIDGE = 0.1
+# A start that is behind the best by more than this share after exploring is not finished.
+_BEHIND = 5e-3
+# What the ridge is raised to when components must be kept further apart.
+_RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+# Values that differ by no more than this share differ by rounding.
+_EQUAL = 1e-10
 
 
 class Monitor(Protocol):
@@ -25,43 +34,17 @@ class Monitor(Protocol):
 
     stopped: bool
 
-    def begin_run(self) -> OnSweep | None:
-        """A new run starts; what it should call after each sweep."""
+    def begin(self, task: str) -> OnSweep | None:
+        """A task starts; what it should call after each sweep."""
         ...
 
-    def end_run(self) -> None:
-        """The run has ended."""
+    def end(self) -> None:
+        """The task has ended."""
         ...
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What is to be solved, and how exactly: everything but the starting point."""
-
-    source: Source
-    constraints: Sequence[Constraint]
-    ridge: float = 0.0
-    max_sweeps: int = 1000
-    tol: float = 1e-7
-
-    def run(self, start: Array, monitor: Monitor) -> Solution:
-        """One run of the solver."""
-        on_sweep = monitor.begin_run()
-        solution = solve(
-            self.source,
-            self.constraints,
-            oriented(start, self.constraints),
-            ridge=self.ridge,
-            max_sweeps=self.max_sweeps,
-            tol=self.tol,
-            on_sweep=on_sweep,
-        )
-        monitor.end_run()
-        return solution
-
-    def value(self, V: Array) -> float:
-        """What the loadings explain with the best scores they can have."""
-        return variance.explained(self.source.quadratic(V), V.T @ V, self.ridge)
+def _separation(solution: Solution) -> float:
+    return variance.separation(solution.V.T @ solution.V)
 
 
 class Search:
@@ -70,34 +53,69 @@ class Search:
     Ctrl-C ends a search and keeps the best.
     """
 
-    def __init__(self, problem: Problem, monitor: Monitor) -> None:
+    def __init__(
+        self, problem: Problem, monitor: Monitor, *, least_separation: float = 0.0
+    ) -> None:
         self.problem = problem
         self.monitor = monitor
         self.best: Solution | None = None
         self.value = -np.inf
+        self._came_to: dict[int, Attempt] = {}
+        self._leader: Run | None = None
+        self._least = least_separation
+        self._apart: tuple[float, Solution] | None = None  # the best that is separated enough
 
-    def try_starts(self, starts: Iterable[Array]) -> None:
-        """Run from each starting point in turn."""
+    def try_starts(self, starts: Iterable[Array], *, first_ridge: float = _FIRST_RIDGE) -> None:
+        """From all starting points some sweeps; then on with those that do not fall behind."""
+        runs: list[Run] = []
         try:
             for start in starts:
-                self._consider(self.problem.run(start, self.monitor))
-                if self._is_over:
+                run = Run(self.problem, start, first_ridge, number=len(self._came_to))
+                self._go_on(run, "start", run.scout)
+                if self.is_over:
                     break
+                runs = self._in_reach([*runs, run], 2.0)
+            for run in runs:
+                self._go_on(run, "settle", run.settle)
+            for run in self._in_reach(runs, 1.0):
+                if self._in_reach([run], 1.0):
+                    self._go_on(run, "finish", run.finish)
         except KeyboardInterrupt:  # outside the solver, for instance while a start was computed
             if self.best is None:
                 raise
-            self.best = replace(self.best, status=Status.INTERRUPTED)
+            self.interrupt()
 
-    def perturb(self, rounds: int, rng: np.random.RandomState) -> None:
-        """Iterated local search: redraw one to three components, run again, keep what is better."""
-        for _ in range(rounds):
-            if self.best is None or self._is_over:
+    def adopt(self, solution: Solution, value: float) -> None:
+        """Take a solution found elsewhere if it is the best; end if it was interrupted."""
+        if value > self.value + _EQUAL * self.problem.total:
+            self._leader, self.best, self.value = None, solution, value
+        if solution.status is Status.INTERRUPTED:
+            self.interrupt()
+
+    def keep_apart(self) -> None:
+        """Trade value for separation, until the best solution has the least that was asked for.
+
+        A ridge keeps components apart, a larger one more so; from the best solution it is raised
+        until that is enough. Solutions met on the way that were apart enough are considered too.
+        """
+        for ridge in _RIDGES:
+            if self.is_over or _separation(self.found) >= self._least:
                 break
-            d, r = self.best.V.shape
-            count = rng.randint(1, min(_MOST_REDRAWN, r) + 1)
-            start = self.best.V.copy()
-            start[:, rng.choice(r, size=count, replace=False)] = rng.standard_normal((d, count))
-            self.try_starts([start])
+            if ridge <= self.problem.ridge:
+                continue
+            run = Run(replace(self.problem, ridge=ridge), self.found.V, 0.0)
+            run.on_sweep = self.monitor.begin("separate")
+            run.settle()
+            run.finish()
+            self.monitor.end()
+            run.problem = self.problem
+            self._leader, self.best, self.value = None, run.solution, run.appraise()
+        if self._apart is not None and self._apart[0] > self.value:
+            self.value, self.best = self._apart
+
+    def interrupt(self) -> None:
+        """End the search and keep the best."""
+        self.best = replace(self.found, status=Status.INTERRUPTED)
 
     @property
     def found(self) -> Solution:
@@ -107,13 +125,44 @@ class Search:
         return self.best
 
     @property
-    def _is_over(self) -> bool:
+    def attempts(self) -> list[Attempt]:
+        """What the runs from all starts came to."""
+        return list(self._came_to.values())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether somebody has asked for an end."""
         interrupted = self.best is not None and self.best.status is Status.INTERRUPTED
         return self.monitor.stopped or interrupted
 
-    def _consider(self, solution: Solution) -> None:
-        value = self.problem.value(solution.V)
-        if self.best is None or value > self.value:
-            self.best, self.value = solution, value
-        if solution.status is Status.INTERRUPTED:
+    def _in_reach(self, runs: list[Run], leeway: float) -> list[Run]:
+        """Those that are not far behind the best, the best first."""
+        total = self.problem.total
+        floor = self.value - leeway * _BEHIND * total
+        # Values that differ by rounding only are equal; the start that came first goes first.
+        ranked = sorted(runs, key=lambda run: -round(run.value / (_EQUAL * total or 1.0)))
+        return [run for run in ranked if run.value >= floor]
+
+    def _go_on(self, run: Run, task: str, work: Callable[[], None]) -> None:
+        """One part of a run, watched; what it has found is kept if it is the best."""
+        if self.is_over:
+            return
+        run.on_sweep = self.monitor.begin(task)
+        try:
+            work()
+        finally:
+            if run.solution.history or run.solution.status is Status.INTERRUPTED:
+                self._consider(run)
+        self.monitor.end()
+
+    def _consider(self, run: Run) -> None:
+        total, value = self.problem.total, run.appraise()
+        self._came_to[run.number] = Attempt.of(run.solution.V, value, total)
+        ahead = value > self.value + _EQUAL * total
+        higher = self._apart is None or value > self._apart[0]
+        if self._least > 0.0 and higher and _separation(run.solution) >= self._least:
+            self._apart = value, run.solution
+        if self.best is None or ahead or run is self._leader:
+            self._leader, self.best, self.value = run, run.solution, value
+        if run.solution.status is Status.INTERRUPTED:
             self.best = replace(self.best, status=Status.INTERRUPTED)

@@ -46,11 +46,13 @@ class Solution:
     V : the loadings, one column for each component; zero where a component was exhausted.
     history : ‖X − UVᵀ‖² + η‖U‖² after each sweep, as a share of ‖X‖².
     status : how the run ended.
+    gain : what the last sweep gained; infinity where that is not known.
     """
 
     V: Array
     history: tuple[float, ...]
     status: Status
+    gain: float
 
     @property
     def n_sweeps(self) -> int:
@@ -75,24 +77,27 @@ def solve(
     ridge: float = 0.0,
     max_sweeps: int = 1000,
     tol: float = 1e-7,
+    total: float | None = None,
     on_sweep: OnSweep | None = None,
 ) -> Solution:
     """Run sweeps from the loadings ``start`` (d × r) until one gains no more than ``tol``.
 
     ``on_sweep(number, objective, V)`` is called after every sweep and stops the run by returning
-    True. Ctrl-C ends it with the loadings reached so far.
+    True. Ctrl-C ends it with the loadings reached so far. ``total`` is ‖X‖² where the source knows
+    a part of the features only.
     """
-    source.expect(_first_supports(start, constraints))
-    iterate = _Iterate(source, start, ridge)
+    iterate = _Iterate(source, start, ridge, source.total if total is None else total)
     history: list[float] = []
-    status = Status.STOPPED
+    status, gain = Status.STOPPED, np.inf
+    before = iterate.objective() if iterate.is_feasible(constraints) else np.inf
     try:
         while len(history) < max_sweeps:
             for i, constraint in enumerate(constraints):
                 iterate.update(i, constraint)
             history.append(iterate.objective())
             stop = on_sweep is not None and on_sweep(len(history), history[-1], iterate.V)
-            if len(history) > 1 and history[-2] - history[-1] <= tol:
+            gain, before = before - history[-1], history[-1]
+            if gain <= tol:
                 status = Status.CONVERGED
                 break
             if stop:
@@ -100,58 +105,72 @@ def solve(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
         iterate.make_feasible(constraints)
-    return Solution(iterate.V, tuple(history), status)
+    return Solution(iterate.V, tuple(history), status, gain)
 
 
-def _first_supports(start: Array, constraints: Sequence[Constraint]) -> Indices:
-    """The features that the first sweep is likely to use."""
-    used = np.zeros(start.shape[0], dtype=bool)
-    for i, constraint in enumerate(constraints):
-        used |= constraint.maximize(np.ascontiguousarray(start[:, i])) != 0
-    return np.flatnonzero(used)
+def directions(source: Source, V: Array, ridge: float) -> Array:
+    """The vectors w = E_iᵀu_i of all components, with the best scores that loadings V can have."""
+    iterate = _Iterate(source, V, ridge, source.total)
+    others = iterate.P.copy()
+    np.fill_diagonal(others, 0.0)
+    W: Array = iterate.B - iterate.V @ others
+    return W
 
 
 class _Iterate:
-    """The state (V, B, P) of the algorithm, with G = VᵀV and the diagonal of UᵀXV."""
+    """The state (V, B, P) of the algorithm, with G = VᵀV and the diagonal of UᵀXV.
 
-    def __init__(self, source: Source, start: Array, ridge: float) -> None:
+    V and B stand side by side in one array, so that the rows of a support are gathered once.
+    """
+
+    def __init__(self, source: Source, start: Array, ridge: float, total: float) -> None:
         self.source = source
         self.ridge = ridge
-        self.V = np.array(start, dtype=np.float64, order="F")
+        self.total = total
+        d, self.r = start.shape
         # The scores that belong to loadings V are those of least squares: U = XV(VᵀV + ηI)⁻¹, so B
         # = S V(VᵀV + ηI)⁻¹.
-        G = self.V.T @ self.V
+        G = start.T @ start
         weights = np.linalg.pinv(G + ridge * np.eye(len(G)), hermitian=True)
-        SV = source.dot(self.V)
-        M = self.V.T @ SV
-        self.B = np.asfortranarray(SV @ weights)
+        SV = source.dot(start)
+        M = start.T @ SV
+        self._both = np.empty((d, 2 * self.r))
+        self.V, self.B = self._both[:, : self.r], self._both[:, self.r :]
+        self.V[:] = start
+        np.matmul(SV, weights, out=self.B)
         self.P = weights @ ((M + M.T) / 2) @ weights
         self.G = G
         self.cross = (M @ weights).diagonal().copy()
 
     def update(self, i: int, constraint: Constraint) -> None:
         """Steps 4 to 6 of Algorithm 1 for component i."""
-        if self.P[i, i] > NOISE * self.source.total:
-            others = self.P[:, i].copy()
-            others[i] = 0.0
-            w = self.B[:, i] - self.V @ others
+        if self.P[i, i] > NOISE * self.total:
+            mixture = np.zeros(2 * self.r)
+            np.negative(self.P[i], out=mixture[: self.r])
+            mixture[i] = 0.0
+            mixture[self.r + i] = 1.0
+            w = self._both @ mixture
         else:
             w = self._fresh_direction(i)
         v = constraint.maximize(w)
-        self._move(i, v, np.flatnonzero(v))
+        self._move(i, v, v.nonzero()[0])
 
     def _move(self, i: int, v: Array, support: Indices) -> None:
         """Put v in the place of component i, with the scores that fit it best."""
         shrink = 1.0 / (1.0 + self.ridge)
         x = v[support]
-        c = x @ self.V[support]
+        both = x @ self._both.take(support, axis=0)
+        c, products = both[: self.r], both[self.r :]
         c[i] = 0.0
         self.V[:, i] = v
         if support.size == 0:
             self.B[:, i] = 0.0
         else:
-            self.B[:, i] = (self.source.combine(support, x) - self.B @ c) * shrink
-        products = x @ self.B[support]
+            b = self.source.combine(support, x)
+            b -= self.B @ c
+            b *= shrink
+            self.B[:, i] = b
+            products[i] = x @ b[support]
         p = (products - self.P @ c) * shrink
         p[i] = 0.0
         p[i] = max((products[i] - p @ c) * shrink, 0.0)
@@ -170,7 +189,7 @@ class _Iterate:
         fitted = self.V * (2.0 * self.B - self.V @ self.P)
         residual = self.source.diagonal - fitted.sum(axis=1)
         j = int(np.argmax(residual))
-        if residual[j] <= NOISE * self.source.total:
+        if residual[j] <= NOISE * self.total:
             return np.zeros(self.source.n_features)
         unit = np.array([j], dtype=np.intp)
         column = self.source.combine(unit, np.ones(1))
@@ -181,10 +200,17 @@ class _Iterate:
 
     def objective(self) -> float:
         """‖X − UVᵀ‖² + η‖U‖² as a share of ‖X‖²."""
-        if self.source.total == 0.0:
+        if self.total == 0.0:
             return 0.0
         fit = 2.0 * self.cross.sum() - np.vdot(self.P, self.G) - self.ridge * np.trace(self.P)
-        return max(1.0 - float(fit) / self.source.total, 0.0)
+        return max(1.0 - float(fit) / self.total, 0.0)
+
+    def is_feasible(self, constraints: Sequence[Constraint]) -> bool:
+        """Whether all columns are in their sets, or zero: not so for most starting points."""
+        return all(
+            constraint.contains(v) or not v.any()
+            for constraint, v in zip(constraints, self.V.T, strict=True)
+        )
 
     def make_feasible(self, constraints: Sequence[Constraint]) -> None:
         """Bring columns that an interrupted first sweep has not reached into their sets."""

@@ -13,7 +13,7 @@ from redac.constraints import Constraint
 from redac.sources.base import Array, Source
 
 _VARIMAX_ROUNDS = 100
-_VARIMAX_TOL = 1e-6
+_VARIMAX_TOL = 1e-4
 
 
 class Starts:
@@ -23,7 +23,8 @@ class Starts:
         self._source = source
         self._r = r
         self._rng = rng
-        self._principal: tuple[Array, Array] | None = None
+        # The principal axes and the eigenvalues, once a start has needed them.
+        self.principal: tuple[Array, Array] | None = None
 
     def pca(self) -> Array:
         """The principal axes, as in the paper."""
@@ -68,9 +69,9 @@ class Starts:
             yield make()
 
     def _axes(self) -> tuple[Array, Array]:
-        if self._principal is None:
-            self._principal = self._source.principal_axes(self._r)
-        return self._principal
+        if self.principal is None:
+            self.principal = self._source.principal_axes(self._r)
+        return self.principal
 
     @staticmethod
     def _rotated(loadings: Array) -> Array:

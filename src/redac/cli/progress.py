@@ -36,20 +36,19 @@ class SweepProgress:
         self._progress.stop()
 
     def setup(self, estimator: Any, context: Any) -> None:
-        self._runs = context.max_subtasks
-        self._run = 0
+        self._starts = 0
 
     def teardown(self, estimator: Any, context: Any) -> None:
         return None
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        if context.task_name == "start":
-            self._run += 1
-            for task in self._progress.task_ids:
-                self._progress.remove_task(task)
-            self._task = self._progress.add_task(
-                f"start {self._run} of {self._runs}", total=context.max_subtasks, explained=""
-            )
+        if context.task_name not in ("start", "settle", "finish"):
+            return
+        self._starts += context.task_name == "start"
+        what = f"start {self._starts}" if context.task_name == "start" else context.task_name
+        for task in self._progress.task_ids:
+            self._progress.remove_task(task)
+        self._task = self._progress.add_task(what, total=context.max_subtasks, explained="")
 
     def on_fit_task_end(
         self, estimator: Any, context: Any, *, metadata: dict[str, Any] | None

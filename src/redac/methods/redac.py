@@ -11,7 +11,8 @@ from redac.callbacks import Silent
 from redac.constraints import L0, Constraint, Nonnegative, Vector, is_unit, normalized
 from redac.methods.data import MethodData
 from redac.methods.thresholds import soft, threshold_to
-from redac.search import Problem, Search
+from redac.run import Problem
+from redac.search import Search
 from redac.sources.base import Array
 from redac.starts import Starts
 
@@ -31,6 +32,10 @@ class SoftTopK:
 
     def contains(self, v: Vector, *, atol: float = 1e-9) -> bool:
         return is_unit(v, atol) and int(np.count_nonzero(v)) <= self.cardinality
+
+    @property
+    def free_range(self) -> tuple[float, float] | None:
+        return None
 
 
 def redac_l0(

@@ -1,0 +1,114 @@
+"""The slow tail of the sweeps, shortened: all loadings on their present supports, improved at once.
+
+Once the supports have settled, the sweeps still creep wherever components are nearly parallel,
+because each moves one component and holds the others. On fixed supports the value
+
+    F(V) = Tr(S V(VᵀV + ηI)⁻¹Vᵀ)
+
+is a smooth function of the non-zero entries, with half its gradient B − VP (B = XᵀU and P = UᵀU of
+the best scores, as in the solver), and a quasi-Newton method climbs it in few, cheap steps. The
+sweeps go on from there; they alone decide about supports and about convergence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from redac.constraints import Constraint
+from redac.sources.base import Array, Indices, Source
+
+_STEPS = 50
+# Features in use beyond which the part of S that belongs to them is not gathered.
+_MOST_FEATURES = 4000
+
+
+def polish(
+    source: Source,
+    constraints: Sequence[Constraint],
+    V: Array,
+    *,
+    ridge: float,
+    tol: float,
+    least_angle: float,
+) -> Array:
+    """Loadings with the same supports, or smaller ones, that explain at least as much as V.
+
+    Components whose constraint does not let the entries of a support move freely stay as they are.
+    Steps to components whose part outside the span of earlier ones is shorter than ``least_angle``
+    are refused.
+    """
+    ranges = [constraint.free_range for constraint in constraints]
+    alive = V.any(axis=0)
+    moving = np.array([span is not None for span in ranges]) & alive
+    used = np.flatnonzero(V.any(axis=1))
+    if not moving.any() or used.size > _MOST_FEATURES:
+        return V
+    tail = _Tail(source, used, V[np.ix_(used, alive)], moving[alive], ridge, least_angle)
+    bounds = np.array([span for span in ranges if span is not None])
+    lower, upper = np.array([ranges[i] for i in np.flatnonzero(alive)[tail.columns]]).T
+    found = minimize(
+        tail.loss,
+        tail.start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=None if np.isinf(bounds).all() else np.column_stack([lower, upper]),
+        options={"maxiter": _STEPS, "ftol": 0.1 * tol / source.total, "gtol": 1e-9},
+    )
+    better = np.zeros_like(V)
+    better[np.ix_(used, alive)] = tail.loadings(found.x)[0]
+    return better
+
+
+class _Tail:
+    """−F/Tr S as a function of the packed non-zero entries of the components that may move."""
+
+    def __init__(
+        self,
+        source: Source,
+        used: Indices,
+        Y: Array,
+        moving: NDArray[np.bool_],
+        ridge: float,
+        least_angle: float,
+    ) -> None:
+        self.source = source.restricted(used)
+        self.total = source.total
+        self.least_angle = least_angle
+        self.Y = Y
+        self.ridge = ridge * np.eye(Y.shape[1])
+        self.rows, self.columns = np.nonzero((Y != 0) & moving)
+        # Measured in their scores' length the entries of all components curve alike.
+        weights = np.linalg.pinv(Y.T @ Y + self.ridge, hermitian=True)
+        lengths = np.einsum("ij,jk,ki->i", weights, self.source.quadratic(Y), weights)
+        unit = np.sqrt(self.total / np.maximum(lengths, np.finfo(float).tiny))
+        self.unit = np.minimum(unit, 1e3)[self.columns]
+        self.start = Y[self.rows, self.columns] / self.unit
+
+    def loadings(self, x: Array) -> tuple[Array, Array]:
+        """The loadings that x stands for, as unit vectors, and the lengths they had."""
+        Y = self.Y.copy()
+        Y[self.rows, self.columns] = x * self.unit
+        lengths = np.sqrt(np.einsum("ij,ij->j", Y, Y))
+        lengths[lengths == 0.0] = 1.0
+        return Y / lengths, lengths
+
+    def loss(self, x: Array) -> tuple[float, Array]:
+        Y, lengths = self.loadings(x)
+        SY = self.source.dot(Y)
+        try:
+            pivots = np.linalg.cholesky(Y.T @ Y + self.ridge).diagonal()
+        except np.linalg.LinAlgError:
+            return 0.0, np.zeros_like(x)
+        if pivots.min() < self.least_angle:
+            return 0.0, np.zeros_like(x)
+        weights = np.linalg.inv(Y.T @ Y + self.ridge)
+        M = Y.T @ SY
+        slope = SY @ weights - Y @ (weights @ M @ weights)
+        slope -= Y * np.einsum("ij,ij->j", Y, slope)
+        slope *= 2.0 / (lengths * self.total)
+        value = float(np.vdot(weights, M)) / self.total
+        return -value, -slope[self.rows, self.columns] * self.unit

@@ -1,0 +1,189 @@
+"""The way from one starting point to a solution: sweeps where they pay, polish where they creep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from redac import variance
+from redac.constraints import Constraint, largest
+from redac.polish import polish
+from redac.solver import NOISE, OnSweep, Solution, Status, directions, solve
+from redac.sources.base import Array, Indices, Source
+from redac.starts import oriented
+
+# A first look ends when a sweep gains no more than this share of the variance, a second one when it
+# gains no more than that.
+_ROUGHEST = 1e-3
+_ROUGH = 3e-4
+# Sweeps look at this many times as many features as a component may use.
+_SCOPE = 3
+# Sweeps before the next polish, which costs about as much.
+_SWEEPS_BETWEEN = 8
+# The value may be highest where components collapse and nobody can read them. At first polish
+# keeps them this far apart; a run that still creeps then may go where it wants to go.
+_APART, _PATIENT = 0.3, 3
+_COLLAPSED = 1e-4
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be solved, and how exactly: everything but the starting point."""
+
+    source: Source
+    constraints: Sequence[Constraint]
+    ridge: float = 0.0
+    max_sweeps: int = 1000
+    tol: float = 1e-7
+    total: float = -1.0  # ‖X‖², where the source knows a part of the features only
+
+    def __post_init__(self) -> None:
+        if self.total < 0.0:
+            object.__setattr__(self, "total", self.source.total)
+
+
+class Run:
+    """The way from one starting point, as one history of sweeps.
+
+    The sweeps look at promising features only, on their small part of S. When they have ended, one
+    look at all features says whether another feature would enter; if so, it is let in and the
+    sweeps go on, if not, a sweep over all features would do what the last one did. The objective
+    never rises: a smaller ridge, better scores and polished loadings all lower it.
+    """
+
+    def __init__(self, problem: Problem, start: Array, first_ridge: float, number: int = 0) -> None:
+        self.problem = problem
+        self.number = number
+        self.first_ridge = first_ridge
+        self.on_sweep: OnSweep | None = None
+        self.is_over = False
+        self._polished = 0
+        self._scores_were_fresh = False
+        self.value = -np.inf
+        start = oriented(start, problem.constraints)
+        self.solution = Solution(start, (), Status.STOPPED, np.inf)
+        self._look_at(promising(start, problem.constraints, _SCOPE))
+
+    def scout(self) -> None:
+        """Sweeps until they gain little, with a ridge that keeps components apart."""
+        self._sweep(max(self.first_ridge, self.problem.ridge), _ROUGHEST)
+        if not self.is_over:  # otherwise no sweep would follow in which they find another place
+            self._drop_idle()
+
+    def settle(self) -> None:
+        """Sweeps with the ridge of the problem until they gain little."""
+        if not self.is_over:
+            self._sweep(self.problem.ridge, _ROUGH)
+
+    def finish(self) -> None:
+        """Sweeps and polish in turn, until a sweep over all features would gain ``tol`` or less."""
+        while not self.is_over:
+            if not self._looked_around():
+                if self.solution.gain <= self.problem.tol and self._scores_were_fresh:
+                    self.solution = replace(self.solution, status=Status.CONVERGED)
+                    break
+                self._polish()
+            self._sweep(self.problem.ridge, self.problem.tol, most=_SWEEPS_BETWEEN)
+
+    def appraise(self) -> float:
+        """What the loadings explain so far, kept as ``value``."""
+        self.value = variance.explained(*self._products(), self.problem.ridge)
+        return self.value
+
+    def _products(self) -> tuple[Array, Array]:
+        V = self.solution.V[self._features]
+        return self._source.quadratic(V), V.T @ V
+
+    def _drop_idle(self) -> None:
+        """Free components that a ridge has made copies of others: they may look elsewhere."""
+        added = variance.increments(*self._products())
+        idle = added <= NOISE * self.problem.total
+        if idle.any():
+            self.solution = replace(self.solution, V=np.where(idle, 0.0, self.solution.V))
+
+    def _look_at(self, features: Indices) -> None:
+        source = self.problem.source
+        if features.size == 0 or 2 * features.size > source.n_features:
+            self._features, self._source = np.arange(source.n_features), source
+        else:
+            self._features, self._source = features, source.restricted(features)
+
+    def _looked_around(self) -> bool:
+        """Turn to other features if a sweep over all would use one that was not looked at."""
+        problem, V = self.problem, self.solution.V
+        if self._features.size == problem.source.n_features:
+            return False
+        W = directions(problem.source, V, problem.ridge)
+        wanted = np.zeros(len(W), dtype=bool)
+        for w, constraint in zip(W.T, problem.constraints, strict=True):
+            wanted |= constraint.maximize(np.ascontiguousarray(w)) != 0
+        wanted[self._features] = False
+        if not wanted.any():
+            return False
+        chosen = promising(W, problem.constraints, _SCOPE)
+        self._look_at(np.union1d(chosen, np.flatnonzero(V.any(axis=1))))
+        return True
+
+    def _sweep(self, ridge: float, tol: float, most: int | None = None) -> None:
+        problem, history = self.problem, self.solution.history
+        left = problem.max_sweeps - len(history)
+        found = solve(
+            self._source,
+            problem.constraints,
+            self.solution.V[self._features],
+            ridge=ridge,
+            max_sweeps=left if most is None else min(most, left),
+            tol=max(tol, problem.tol),
+            total=problem.total,
+            on_sweep=self.on_sweep and self._told,
+        )
+        # Each call begins with the best scores; later sweeps with those that they have left behind.
+        self._scores_were_fresh = found.n_sweeps == 1
+        interrupted = found.status is Status.INTERRUPTED
+        self.is_over |= interrupted or found.n_sweeps == left
+        self.solution = Solution(
+            self._expanded(found.V),
+            history + found.history,
+            Status.INTERRUPTED if interrupted else Status.STOPPED,
+            found.gain,
+        )
+
+    def _told(self, number: int, objective: float, V: Array) -> bool:
+        done = len(self.solution.history)
+        if self.on_sweep is not None and self.on_sweep(done + number, objective, self._expanded(V)):
+            self.is_over = True
+        return self.is_over
+
+    def _expanded(self, V: Array) -> Array:
+        full = np.zeros((self.problem.source.n_features, V.shape[1]))
+        full[self._features] = V
+        return full
+
+    def _polish(self) -> None:
+        problem = self.problem
+        V = polish(
+            self._source,
+            problem.constraints,
+            self.solution.V[self._features],
+            ridge=problem.ridge,
+            tol=problem.tol * problem.total,
+            least_angle=_APART if self._polished < _PATIENT else _COLLAPSED,
+        )
+        self._polished += 1
+        self.solution = replace(self.solution, V=self._expanded(V))
+
+
+def promising(start: Array, constraints: Sequence[Constraint], scope: int) -> Indices:
+    """Features that sweeps from this start are likely to use: some times as many as they may."""
+    chosen = np.zeros(start.shape[0], dtype=bool)
+    for v, constraint in zip(start.T, constraints, strict=True):
+        support = np.flatnonzero(constraint.maximize(np.ascontiguousarray(v)))
+        if scope * support.size >= v.size:
+            return np.arange(v.size)
+        if support.size:
+            # The largest magnitudes need not be among those that the constraint can use.
+            chosen[support] = True
+            chosen[largest(np.abs(v), scope * support.size)] = True
+    return np.flatnonzero(chosen)
