@@ -1,0 +1,151 @@
+"""``redac certify``: fit, then bound how far the components can be from the best of their kind."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from redac.cli.inputs import add_data_options, component_count, numbers, read_data, whole_or_share
+
+if TYPE_CHECKING:
+    from redac import SparsePCA
+    from redac.certificate import Certificate
+    from redac.files import Table
+
+# Up to this many features a covariance matrix is formed where the model has not kept one.
+_WIDEST = 3000
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "certify",
+        help="bound the distance of sparse components to the best possible ones",
+        description="Search for sparse components, then prove how much better any others with "
+        "the same numbers of non-zeros can be.",
+    )
+    add_data_options(parser)
+    parser.add_argument(
+        "--cardinality",
+        type=numbers(whole_or_share),
+        required=True,
+        metavar="K",
+        help="at most K non-zero loadings; one number for all components or a list such as 8,5,6",
+    )
+    parser.add_argument(
+        "--perturbations",
+        type=int,
+        default=100,
+        metavar="N",
+        help="rounds of search for better components first (default: 100)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="seconds for the proof; the best bound by then is printed (default: 60)",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed (default: 0)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, fit, prove, print."""
+    from redac.cli import show
+    from redac.parameters import amount
+
+    amount("--time-limit", options.time_limit)
+    table, is_covariance = read_data(options)
+    model = _fitted(options, table, is_covariance)
+    show.left_out_columns(table)
+    with gap_line() as on_progress:
+        found = _certificate(options, model, table, is_covariance, on_progress)
+    show.components(model)
+    sys.stdout.write(f"\n{sentences(found)}\n")
+    return 0
+
+
+def sentences(found: Certificate) -> str:
+    """The certificate for a person who has not read the manual."""
+    text = str(found).replace("These components explain", "Your components explain", 1)
+    if found.better_value is not None:
+        text += "\nMore rounds of search may find them: raise --perturbations, or change --seed."
+    return text
+
+
+@contextmanager
+def gap_line() -> Iterator[Callable[[float, float, float], None] | None]:
+    """A line that shows the gap closing when somebody is watching."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(console=Console(stderr=True), transient=True, auto_refresh=False) as live:
+
+        def tell(bound: float, value: float, seconds: float) -> None:
+            line = f"{value:.3f} % explained, at most {bound:.3f} % possible, "
+            live.update(Text(f"{line}gap {bound - value:.3f}, {seconds:.0f} s"), refresh=True)
+
+        yield tell
+
+
+def _fitted(options: argparse.Namespace, table: Table, is_covariance: bool) -> SparsePCA:
+    """Components from a search, with its warnings as notes."""
+    from redac import SparsePCA
+    from redac.cli import show
+
+    model = SparsePCA(
+        component_count(options, table.values.shape[1], options.cardinality),
+        cardinality=options.cardinality,
+        standardize=options.standardize,
+        n_perturbations=options.perturbations,
+        random_state=options.seed,
+    )
+    with show.progress() as callbacks, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if callbacks and hasattr(model, "set_callbacks"):
+            model.set_callbacks(*callbacks)
+        try:
+            (model.fit_covariance if is_covariance else model.fit)(table.values)
+        except ValueError as error:
+            raise ValueError(f"{options.data}: {error}") from error
+    if table.feature_names is not None:
+        import numpy as np
+
+        model.feature_names_in_ = np.array(table.feature_names, dtype=object)
+    show.notes(caught)
+    return model
+
+
+def _certificate(
+    options: argparse.Namespace,
+    model: SparsePCA,
+    table: Table,
+    is_covariance: bool,
+    on_progress: Callable[[float, float, float], None] | None,
+) -> Certificate:
+    """From what the model has kept, or for wider data from a covariance matrix made for this."""
+    import numpy as np
+
+    from redac.certificate import certificate
+
+    X = table.values
+    dense = isinstance(X, np.ndarray) and X.shape[1] <= _WIDEST
+    if model.scaled_covariance_ is not None or not dense:
+        return model.certificate(options.time_limit, on_progress)
+    S = X if is_covariance else np.cov(X, rowvar=False)
+    return certificate(
+        S / np.multiply.outer(model.scale_, model.scale_),
+        model.components_,
+        cardinality=options.cardinality,
+        time_limit=options.time_limit,
+        on_progress=on_progress,
+    )

@@ -1,0 +1,574 @@
+"""Certificates: bounds that nothing beats, and that are met where the optimum is known."""
+
+import _thread
+import itertools
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from helpers import factor_data, projector
+from redac import SparsePCA, metrics
+from redac.certificate import Certificate, certificate, cheap
+from redac.certificate.blocks import BlockNode, Group, Matrix, union_bound
+from redac.certificate.dual import Term, evaluate, minimise
+from redac.certificate.families import Family
+from redac.certificate.flags import FlagNode, Subproblem
+from redac.certificate.roots import roots
+from redac.certificate.rounding import eigenvalue_margin
+from redac.certificate.tree import Incumbent, Tree
+from redac.datasets import load_pitprops
+
+PITPROPS = load_pitprops().correlation
+WINE = np.corrcoef(load_wine().data.T)
+CANCER = np.corrcoef(load_breast_cancer().data.T)
+
+
+# ------------------------------------------------------------ independent references
+
+
+def covariance(d: int, seed: int, *, correlation: bool = False) -> np.ndarray:
+    """A covariance matrix of data with factors, variances of every size."""
+    X = factor_data(3 * d, d, seed)
+    return np.corrcoef(X.T) if correlation else np.cov(X.T)
+
+
+def explained(S: np.ndarray, V: np.ndarray) -> float:
+    return float(np.trace(S @ projector(V)))
+
+
+def sparse_eigenvalue(S: np.ndarray, k: int) -> tuple[float, np.ndarray]:
+    """The largest k-sparse eigenvalue and its support, by all supports."""
+    sets = np.array(list(itertools.combinations(range(len(S)), k)))
+    values = np.linalg.eigvalsh(S[sets[:, :, None], sets[:, None, :]])[:, -1]
+    return float(values.max()), sets[int(np.argmax(values))]
+
+
+def eigenvector_on(S: np.ndarray, support: np.ndarray) -> np.ndarray:
+    v = np.zeros(len(S))
+    v[support] = np.linalg.eigh(S[np.ix_(support, support)])[1][:, -1]
+    return v
+
+
+def climb(
+    S: np.ndarray, supports: tuple[tuple[int, ...], ...], rng: np.random.Generator, rounds: int
+) -> np.ndarray:
+    """Loadings for given supports, improved in turn: each solves an eigenproblem of its own."""
+    d = len(S)
+    V = np.zeros((d, len(supports)))
+    for i, T in enumerate(supports):
+        V[list(T), i] = rng.standard_normal(len(T))
+    for _ in range(rounds):
+        for i, T in enumerate(supports):
+            basis = np.linalg.qr(np.delete(V, i, axis=1))[0]
+            Q = np.eye(d)[:, list(T)] - basis @ basis[list(T)].T
+            lengths, axes = np.linalg.eigh(Q.T @ Q)
+            live = lengths > 1e-8
+            if not live.any():
+                continue
+            axes = axes[:, live] / np.sqrt(lengths[live])
+            x = axes @ np.linalg.eigh(axes.T @ Q.T @ S @ Q @ axes)[1][:, -1]
+            V[:, i] = 0.0
+            V[list(T), i] = x / np.linalg.norm(x)
+    return V
+
+
+def best_by_all_supports(S: np.ndarray, cardinalities: tuple[int, ...], seed: int) -> np.ndarray:
+    """The best loadings over all choices of supports: short climbs first, long for few."""
+    rng = np.random.default_rng(seed)
+    choices = [itertools.combinations(range(len(S)), k) for k in cardinalities]
+    tried = {}
+    for supports in itertools.product(*choices):
+        # Supports of equal size may change places.
+        if all(len(T) != len(U) or T <= U for T, U in itertools.pairwise(supports)):
+            tried[supports] = explained(S, climb(S, supports, rng, rounds=3))
+    promising = sorted(tried, key=tried.__getitem__)[-5:]
+    climbs = [climb(S, supports, rng, rounds=25) for supports in promising for _ in range(3)]
+    return max(climbs, key=lambda V: explained(S, V))
+
+
+# ------------------------------------------------------------ the lifted dual
+
+
+def random_loadings(rng: np.random.Generator, d: int, r: int) -> tuple[np.ndarray, list[list[int]]]:
+    supports = [sorted(rng.choice(d, rng.integers(1, d), replace=False).tolist()) for _ in range(r)]
+    V = np.zeros((d, r))
+    for i, T in enumerate(supports):
+        V[T, i] = rng.standard_normal(len(T))
+    return V, supports
+
+
+def test_no_multiplier_gives_a_bound_below_any_loadings():
+    rng = np.random.default_rng(0)
+    tested = 0
+    while tested < 3000:
+        d, r = int(rng.integers(3, 9)), int(rng.integers(1, 4))
+        V, supports = random_loadings(rng, d, r)
+        if np.linalg.matrix_rank(V) < r:
+            continue
+        A = rng.standard_normal((rng.integers(1, d + 2), d)) * rng.exponential(1.0, d)
+        S = A.T @ A
+        terms = []
+        for count in range(1, r + 1):
+            for which in itertools.combinations(range(r), count):
+                union = np.unique(np.concatenate([supports[i] for i in which]))
+                others = [np.sort(rng.choice(d, union.size, replace=False)) for _ in range(2)]
+                sets = np.array([union, *others[: rng.integers(0, 3)]])
+                terms.append(Term(count, sets))
+        factors = rng.standard_normal((len(terms), d, d)) * rng.choice([0.01, 1.0, 3.0])
+        factors *= rng.random((len(terms), 1, 1)) < 0.7
+        # Multipliers of low rank, aimed at the loadings, come near to equality.
+        if rng.random() < 0.5:
+            factors = factors @ (np.eye(d) - projector(V))
+            factors = factors.transpose(0, 2, 1)
+        assert evaluate(S, r, terms, factors) >= explained(S, V) - 1e-12 * np.trace(S)
+        tested += 1
+
+
+def test_minimised_dual_meets_the_best_loadings_of_fixed_supports():
+    supports = ((0, 1), (2, 3, 6), (1, 4, 5))
+    S = covariance(8, 5, correlation=True)
+    rng = np.random.default_rng(0)
+    best = max(explained(S, climb(S, supports, rng, rounds=20)) for _ in range(10))
+    terms = []
+    for count in (1, 2, 3):
+        for which in itertools.combinations(supports, count):
+            union = np.unique(np.concatenate(which))
+            if union.size < 8 - 3 + count:
+                terms.append(Term(count, union[None]))
+    bound = minimise(S, 3, terms).value
+    assert best <= bound <= best * 1.04
+    assert bound < np.linalg.eigvalsh(S)[-3:].sum()
+
+
+def test_reported_dual_bound_is_the_one_its_multipliers_prove():
+    sets = np.array(list(itertools.combinations(range(6), 2)))
+    S = covariance(6, 1)
+    found = minimise(S, 2, [Term(1, sets)])
+    assert evaluate(S, 2, [Term(1, sets)], found.factors) == pytest.approx(found.value, rel=1e-12)
+    assert sum(found.weights[0]) == pytest.approx(1.0)
+
+
+# ------------------------------------------------------------ unions, families, cheap bounds
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_union_bound_is_beaten_by_no_union(seed):
+    rng = np.random.default_rng(seed)
+    d = 8
+    S = covariance(d, seed, correlation=bool(seed % 2))
+    matrix = Matrix(S)
+    order = rng.permutation(d)
+    inside, free = order[: rng.integers(0, 3)], order[3:]
+    for rank in (1, 2, 3):
+        for size in range(max(inside.size, rank), d):
+            bound = union_bound(matrix, rank, size, inside, free)
+            missing = min(size - inside.size, free.size)
+            for more in itertools.combinations(free, missing):
+                U = np.array([*inside, *more], dtype=int)
+                value = np.linalg.eigvalsh(S[np.ix_(U, U)])[-rank:].sum()
+                assert bound >= value - 1e-12 * np.trace(S)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mixture_is_below_both_its_ends_and_above_every_union(seed):
+    S = covariance(9, seed)
+    r, count = 2, 5
+    bound = cheap.mixed_bound(S, r, count)
+    eigenvalues = cheap.eigenvalue_bound(np.linalg.eigvalsh(S), r)
+    variances = cheap.trace_bound(S.diagonal(), count)
+    assert bound <= min(eigenvalues, variances) * (1 + 1e-3)
+    for U in itertools.combinations(range(9), count):
+        assert bound >= np.linalg.eigvalsh(S[np.ix_(U, U)])[-r:].sum() - 1e-12 * np.trace(S)
+
+
+def test_a_split_family_keeps_every_support_once(monkeypatch):
+    for listed in (1000, 5):
+        monkeypatch.setattr("redac.certificate.families.LISTED", listed)
+        open_families, found = [Family.all_supports(6, 3)], []
+        while open_families:
+            family = open_families.pop()
+            if family.is_empty:
+                continue
+            if family.is_decided:
+                found.append(tuple(family.sets[0].tolist()))
+                continue
+            x = family.branching_variable(None, np.arange(6.0))
+            open_families.extend(family.split(x))
+        assert sorted(found) == list(itertools.combinations(range(6), 3))
+
+
+def test_children_cover_loadings_of_their_parent():
+    """A good solution lies in a child of every node on its way, so no bound falls below it."""
+    S = covariance(6, 2, correlation=True)
+    S /= np.trace(S)
+    V = best_by_all_supports(S, (2, 3), 0)
+    incumbent = Incumbent(S, np.zeros((6, 2)), 0.0, np.inf)
+    nodes = [FlagNode.root(Subproblem.of(S, (2, 3), 0.0))]
+    for _ in range(30):
+        node = max(nodes, key=lambda node: node.bound)
+        assert node.bound >= explained(S, V) - 1e-12
+        children = node.branch(incumbent)
+        if children is None:
+            break
+        assert all(child.bound <= node.bound for child in children)
+        nodes.remove(node)
+        nodes.extend(children)
+
+
+def test_supports_that_must_cover_everything_keep_all_that_do():
+    S = covariance(5, 6, correlation=True)
+    rng = np.random.default_rng(0)
+    best = 0.0
+    for T, U in itertools.combinations(itertools.combinations(range(5), 3), 2):
+        if len({*T, *U}) == 5:
+            V = climb(S, (T, U), rng, rounds=20)
+            best = max(best, explained(S, V))
+    bounds = {}
+    for covers in (False, True):
+        incumbent = Incumbent(S, np.eye(5)[:, :2], 0.0, np.inf)
+        root = FlagNode.root(Subproblem.of(S, (3, 3), 0.0, covers=covers))
+        bounds[covers] = Tree([root], incumbent).run().bound
+    assert best <= bounds[True] <= bounds[False]
+    assert bounds[True] < np.linalg.eigvalsh(S)[-2:].sum() - 1e-6
+
+
+def test_block_search_solves_components_on_disjoint_supports():
+    S = covariance(7, 4)
+    best = max(
+        np.linalg.eigvalsh(S[np.ix_(T, T)])[-1] + np.linalg.eigvalsh(S[np.ix_(U, U)])[-1]
+        for T in itertools.combinations(range(7), 2)
+        for U in itertools.combinations(sorted(set(range(7)) - set(T)), 3)
+    )
+    incumbent = Incumbent(S, np.zeros((7, 2)), 0.0, np.inf)
+    nodes = [BlockNode.root(Matrix(S), (Group.single(2), Group.single(3)))]
+    while nodes:
+        node = nodes.pop()
+        if node.bound > incumbent.value + 1e-12:
+            nodes.extend(node.branch(incumbent))
+    assert incumbent.value == pytest.approx(best, rel=1e-12)
+
+
+# ------------------------------------------------------------ rounding
+
+
+@pytest.mark.parametrize("d", [2, 5, 30, 200])
+def test_margin_covers_the_error_of_known_eigenvalues(d):
+    """The second-difference matrix has eigenvalues 2 − 2cos(jπ/(d+1))."""
+    A = 2 * np.eye(d) - np.eye(d, k=1) - np.eye(d, k=-1)
+    j = np.arange(1, d + 1, dtype=np.longdouble)
+    exact = 2 - 2 * np.cos(j * np.arctan(np.longdouble(1)) * 4 / (d + 1))
+    for count in (1, d // 2, d):
+        error = abs(np.linalg.eigvalsh(A)[-count:].sum() - exact[-count:].sum())
+        assert error < eigenvalue_margin(A, count) < 1e-8 * exact.sum()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bound_stays_above_an_optimum_that_it_meets(seed):
+    """One dense component: value and bound are the same number, computed in two ways."""
+    S = covariance(6, seed) * 10.0 ** (seed - 20)
+    result = certificate(S, np.linalg.eigh(S)[1][:, -1:].T)
+    assert 0 < result.upper_bound - result.value < 1e-9
+
+
+# ------------------------------------------------------------ the optimum of small problems
+
+
+@pytest.mark.parametrize("S", [PITPROPS, WINE], ids=["pitprops", "wine"])
+def test_one_component_is_solved(S):
+    for k in range(2, 11):
+        best, support = sparse_eigenvalue(S, k)
+        result = certificate(S, eigenvector_on(S, support), time_limit=20)
+        assert result.value == pytest.approx(100 * best / 13, rel=1e-12)
+        assert result.value <= result.upper_bound <= result.value + 1e-6
+        assert result.proved
+        assert result.better_components is None
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_one_component_is_solved_from_any_solution(k):
+    """The best support need not have the variable that looks best."""
+    for seed in range(40):
+        A = np.random.default_rng(seed).standard_normal((5, 8))
+        S = A.T @ A
+        best, _ = sparse_eigenvalue(S, k)
+        result = certificate(S, np.eye(8)[:1], cardinality=k)
+        assert result.upper_bound == pytest.approx(100 * best / np.trace(S), abs=1e-6)
+
+
+def test_published_optima_of_one_component():
+    """Figures as printed in the source of ScalableSPCA.jl."""
+    for S, k, value in [(PITPROPS, 5, 3.406), (PITPROPS, 10, 4.173), (WINE, 5, 3.43978)]:
+        start = np.eye(13)[:1]
+        result = certificate(S, start, cardinality=k)
+        assert result.upper_bound * 0.13 == pytest.approx(value, abs=6e-4)
+
+
+@pytest.mark.parametrize("k", [5, 10])
+def test_breast_cancer_is_solved_from_a_poor_solution(k):
+    support = np.arange(k)
+    result = certificate(CANCER, eigenvector_on(CANCER, support), time_limit=20)
+    assert not result.proved
+    assert result.better_value == pytest.approx(result.upper_bound, abs=1e-6)
+    better = result.better_components
+    assert np.count_nonzero(better) <= k
+    assert metrics.pev(CANCER, better, covariance=True) == pytest.approx(result.better_value)
+
+
+@pytest.mark.parametrize(
+    ("d", "cardinalities"),
+    [
+        (6, (2, 2)),
+        (6, (3, 3)),
+        (7, (2, 4)),
+        (7, (1, 3)),
+        (5, (2, 2, 2)),
+        (6, (1, 2, 2)),
+        (6, (4, 2)),
+    ],
+)
+def test_bound_is_not_below_the_best_of_all_supports(d, cardinalities):
+    for seed in (0, 1):
+        S = covariance(d, seed, correlation=bool(seed))
+        V = best_by_all_supports(S, cardinalities, seed)
+        result = certificate(S, V.T, cardinality=cardinalities, time_limit=1)
+        assert result.upper_bound >= result.value
+        assert result.value == pytest.approx(100 * explained(S, V) / np.trace(S))
+        assert result.gap < 5.0
+
+
+def test_poor_components_get_the_same_bound():
+    S = covariance(6, 1, correlation=True)
+    V = best_by_all_supports(S, (2, 2), 0)
+    poor = certificate(S, np.eye(6)[:2], cardinality=2, time_limit=8)
+    assert poor.upper_bound >= 100 * explained(S, V) / np.trace(S) - 1e-9
+    assert poor.better_value is not None
+    assert poor.better_value > poor.value
+
+
+def test_bound_of_a_supremum_that_is_not_attained():
+    """Components that become parallel explain everything in the limit, and never quite."""
+    w = np.array([0, 1, 1, 1, -1, -1, -1]) / np.sqrt(6)
+    S = np.outer(w, w)
+    S[0, 0] = 0.5
+    near = np.zeros((2, 7))
+    near[:, 0] = 1.0
+    near[0, 1:4] = 1e-3
+    near[1, 4:] = 1e-3
+    result = certificate(S, near, cardinality=4, time_limit=3)
+    assert result.value > 99.99
+    assert result.upper_bound >= 100 - 1e-9
+
+
+def test_pitprops_of_the_paper():
+    """7-2-3-1-1-1: the best known loadings are within a hundredth of a percent of the optimum."""
+    model = SparsePCA(6, cardinality=(7, 2, 3, 1, 1, 1), n_perturbations=60, random_state=0)
+    result = model.fit_covariance(PITPROPS).certificate(time_limit=40)
+    assert result.proved
+    assert result.upper_bound < 80.49
+    assert result.better_value is None
+    assert result.method == "lifted dual"
+
+
+def test_two_components_on_few_of_many_variables():
+    model = SparsePCA(2, cardinality=5, n_perturbations=30, random_state=0).fit_covariance(CANCER)
+    result = model.certificate(time_limit=20)
+    assert result.gap < 0.5
+    assert result.upper_bound < cheap.trace_bound(CANCER.diagonal(), 10) / 30 * 100 - 1
+
+
+# ------------------------------------------------------------ relations
+
+
+def test_more_non_zeros_never_lower_the_bound():
+    bounds = [
+        certificate(PITPROPS, np.eye(13)[:1], cardinality=k).upper_bound for k in range(1, 14)
+    ]
+    assert all(a <= b + 1e-9 for a, b in itertools.pairwise(bounds))
+    assert bounds[0] == pytest.approx(100 / 13)
+    assert bounds[-1] == pytest.approx(100 * np.linalg.eigvalsh(PITPROPS)[-1] / 13)
+
+
+@pytest.mark.parametrize("factor", [2.0**-600, 1e-9, 1e12])
+def test_scale_changes_nothing(factor):
+    V = eigenvector_on(WINE, np.arange(4))
+    expected = certificate(WINE, V)
+    result = certificate(WINE * factor, V)
+    assert result.value == pytest.approx(expected.value, rel=1e-9)
+    assert result.upper_bound == pytest.approx(expected.upper_bound, rel=1e-9)
+
+
+def test_free_cardinalities_leave_the_eigenvalue_bound():
+    S = covariance(6, 3)
+    values, vectors = np.linalg.eigh(S)
+    result = certificate(S, vectors[:, -3:].T, time_limit=2)
+    assert result.proved
+    assert result.upper_bound == pytest.approx(100 * values[-3:].sum() / np.trace(S))
+    # Four of six: a space of three dimensions has vectors that vanish on any two coordinates.
+    sparse = np.linalg.inv(vectors[:3, -3:].T) @ vectors[:, -3:].T
+    sparse[np.abs(sparse) < 1e-9] = 0.0
+    assert certificate(S, sparse, cardinality=4, time_limit=5).proved
+
+
+def test_slightly_indefinite_matrix_is_bounded():
+    S = covariance(6, 2, correlation=True)
+    values, vectors = np.linalg.eigh(S)
+    values[0] = -5e-4
+    S = (vectors * values) @ vectors.T
+    best, support = sparse_eigenvalue(S, 3)
+    result = certificate(S, eigenvector_on(S, support))
+    assert result.upper_bound >= result.value == pytest.approx(100 * best / np.trace(S))
+
+
+def test_zero_variance_is_explained_by_nothing():
+    result = certificate(np.zeros((3, 3)), np.eye(3)[:2])
+    assert (result.value, result.upper_bound, result.proved) == (0.0, 0.0, True)
+
+
+def test_every_partition_of_components_has_a_root():
+    """Two components: apart, or together on one to five variables more than the larger has."""
+    S = covariance(10, 0)
+    kinds = {tuple((g.cardinalities, g.size) for g in node.groups) for node in roots(S, (3, 3))}
+    assert kinds == {(((3,), 3), ((3,), 3))} | {(((3, 3), size),) for size in (3, 4, 5)}
+
+
+# ------------------------------------------------------------ wrong input, time, interrupts
+
+
+@pytest.mark.parametrize(
+    ("components", "cardinality", "complaint"),
+    [
+        (np.ones((2, 13)), (13, 5), "Component 1, counted from 0, has 13 non-zeros"),
+        (np.ones((1, 12)), None, r"shape \(1, 12\)"),
+        (np.ones((14, 13)), None, r"shape \(14, 13\)"),
+        (np.full((2, 13), np.nan), None, "NaN or infinity: row 0"),
+        (np.eye(13)[:2], (1, 1, 1), "3 values for n_components=2"),
+        (np.eye(13)[:2], 0, "cardinality=0"),
+    ],
+)
+def test_wrong_components_are_refused(components, cardinality, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        certificate(PITPROPS, components, cardinality=cardinality)
+
+
+@pytest.mark.parametrize("limit", [-1, np.nan])
+def test_wrong_time_limit_is_refused(limit):
+    with pytest.raises(ValueError, match="time_limit"):
+        certificate(PITPROPS, np.eye(13)[:1], time_limit=limit)
+
+
+def test_value_does_not_depend_on_lengths_and_signs():
+    V = SparsePCA(2, cardinality=3).fit_covariance(PITPROPS).components_
+    expected = metrics.pev(PITPROPS, V, covariance=True)
+    result = certificate(PITPROPS, V * [[-7.0], [0.01]], time_limit=0)
+    assert result.value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("limit", [0, 1.0])
+def test_time_limit_is_obeyed(limit):
+    began = time.monotonic()
+    result = certificate(WINE, np.eye(13)[:4], cardinality=5, time_limit=limit)
+    assert time.monotonic() - began < limit + 1.5
+    assert result.value < result.upper_bound < 100
+
+
+def test_progress_falls_and_ends_at_the_result():
+    seen = []
+    result = certificate(
+        WINE,
+        np.eye(13)[:3],
+        cardinality=4,
+        time_limit=2,
+        on_progress=lambda *told: seen.append(told),
+    )
+    bounds, values, seconds = (list(column) for column in zip(*seen, strict=True))
+    assert len(seen) > 4
+    assert bounds == sorted(bounds, reverse=True)
+    assert values == sorted(values)
+    assert seconds == sorted(seconds)
+    assert result.upper_bound <= bounds[0]
+    assert bounds[-1] == pytest.approx(result.upper_bound)
+
+
+def test_interrupt_returns_the_bound_so_far():
+    timer = threading.Timer(1.0, _thread.interrupt_main)
+    timer.start()
+    began = time.monotonic()
+    result = certificate(WINE, np.eye(13)[:3], cardinality=4, time_limit=30)
+    assert time.monotonic() - began < 10
+    assert result.interrupted
+    assert result.upper_bound <= 100 * np.linalg.eigvalsh(WINE)[-3:].sum() / 13 + 1e-9
+    assert "interrupted" in str(result)
+
+
+# ------------------------------------------------------------ models and words
+
+
+def test_model_certifies_after_saving_without_the_data(tmp_path):
+    X = factor_data(40, 8, 1)
+    model = SparsePCA(1, cardinality=3, standardize=True).fit(X)
+    model.save(tmp_path / "model.npz")
+    result = SparsePCA.load(tmp_path / "model.npz").certificate()
+    best, _ = sparse_eigenvalue(np.corrcoef(X.T), 3)
+    assert result.upper_bound == pytest.approx(100 * best / 8, abs=1e-6)
+    assert result.value == pytest.approx(100 * model.explained_variance_ratio_.sum())
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 250), (300, 250)])
+def test_wide_model_keeps_the_bound_of_pca(n, d, tmp_path):
+    X = factor_data(n, d, 3)
+    model = SparsePCA(3, cardinality=40).fit(X)
+    assert model.scaled_covariance_ is None
+    model.save(tmp_path / "model.npz")
+    result = SparsePCA.load(tmp_path / "model.npz").certificate()
+    eigenvalues = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
+    limit = 100 * eigenvalues[:3].sum() / eigenvalues.sum()
+    variances = np.sort(X.var(axis=0))[::-1]
+    limit = min(limit, 100 * variances[:120].sum() / variances.sum())
+    assert limit <= result.upper_bound <= limit + 1e-6
+    assert result.value <= result.upper_bound
+    # With the covariance matrix at hand more can be proved.
+    more = certificate(np.cov(X.T), model.components_, cardinality=40, time_limit=2)
+    assert more.upper_bound < result.upper_bound
+    assert more.value == pytest.approx(result.value)
+
+
+def leading_share(S: np.ndarray, r: int) -> float:
+    values = np.linalg.eigvalsh(S)
+    return float(values[-r:].sum() / values.sum())
+
+
+def test_limit_of_a_large_model_is_not_below_its_eigenvalues():
+    """Beyond some order eigenvalues are computed approximately, from below: they prove nothing."""
+    X = np.random.default_rng(1).standard_normal((800, 600))  # eigenvalues close to each other
+    assert SparsePCA(3, cardinality=300, tol=1e-3).fit(X).variance_limits_[0] == 1.0
+    few = X[:40]
+    exact = leading_share(np.cov(few.T), 3)
+    limit = SparsePCA(3, cardinality=300, tol=1e-3).fit(few).variance_limits_[0]
+    assert exact <= limit <= exact * 1.0001
+
+
+def test_models_with_other_constraints_say_what_the_bound_means():
+    X = factor_data(40, 6, 2)
+    softer = SparsePCA(2, l1_bound=1.5).fit(X).certificate()
+    assert softer.method == "eigenvalues"
+    assert "l1" in str(softer)
+    signed = SparsePCA(2, cardinality=2, nonnegative=True).fit(X).certificate(time_limit=6)
+    assert "negative" in str(signed)
+    assert signed.better_components is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        free = SparsePCA(2, cardinality=2).fit(X).certificate(time_limit=6)
+    assert signed.value <= free.upper_bound + 1e-9
+
+
+def test_sentences_are_true_as_printed():
+    text = str(Certificate(80.47255, 80.47289, "lifted dual", (7, 2, 3)))
+    assert "explain 80.472 %" in text
+    assert "at most 7, 2 and 3 non-zeros can explain more than 80.473 %" in text
+    assert "optimal" in text
+    assert "at most 4 non-zeros each" in str(Certificate(1.0, 2.0, "blocks", (4, 4)))
+    assert "open" in str(Certificate(1.0, 2.0, "blocks", (4,)))
