@@ -7,17 +7,24 @@ components as rows.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from redac import parameters
+from redac.attempts import spread
 from redac.base import ComponentModel, float_dtype
 from redac.callbacks import CallbackSupportMixin, FitMonitor, with_callbacks
+from redac.certificate import Certificate
+from redac.certificate import model as certificates
 from redac.exceptions import ExhaustedWarning, FitInterruptedWarning, SeparationWarning
-from redac.search import Problem, Search
+from redac.perturbation import perturb
+from redac.run import Problem
+from redac.search import Search
 from redac.solver import Solution, Status
 from redac.sources import Source, as_source
 from redac.starts import Starts
@@ -57,8 +64,15 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
     n_perturbations : int, default=0
         Rounds of iterated local search after the best start: redraw up to three components, solve
         again, keep what is better.
+    n_jobs : int or None, default=None
+        Chains of ``n_perturbations`` rounds that run side by side, each in a process of its own;
+        None is one chain, -1 one for each processor. The same seed gives the same answer for the
+        same number of chains.
     ridge : float, default=0.0
         Adds ridge·‖U‖² to the objective, which keeps components from becoming parallel.
+    min_separation : float, default=0.0
+        The least ``separation_`` that is wanted, from 0 to 1. Where the best solution has less, the
+        ridge is raised until the components are that far apart.
     max_iter : int, default=1000
         Maximum number of sweeps over the components, for each start.
     tol : float, default=1e-7
@@ -86,12 +100,23 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
     separation_ : float
         Smallest eigenvalue of the Gram matrix of the components: 1 when they are orthogonal, 0 when
         they collapse.
+    search_history_ : dict of ndarrays
+        What every start and every round of the search came to: "explained_variance_ratio", as far
+        as it was followed, and "agreement", the mean overlap of the supports with those of the
+        result (shared features by features of either, components matched as well as possible).
     mean_, scale_ : ndarrays of shape (n_features,)
         What is subtracted from the columns, and what they are divided by.
     n_iter_ : int
         Number of sweeps of the winning run.
     converged_ : bool
         Whether that run ended by ``tol``.
+    n_passes_ : int
+        How often the rows of X were read from the first to the last; after ``fit`` only.
+    scaled_covariance_ : ndarray of shape (n_features, n_features) or None
+        The covariance matrix divided by its trace, for ``certificate``; None beyond 200 features.
+    variance_limits_ : ndarray of shape (2,)
+        Shares of the variance that no components can exceed, by the leading eigenvalues and by the
+        largest variances; 1 where not known.
     n_components_, n_features_in_ : int
     n_samples_ : int or None
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -119,9 +144,11 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         n_init: Any = "auto",
         n_perturbations: int = 0,
         ridge: float = 0.0,
+        min_separation: float = 0.0,
         max_iter: int = 1000,
         tol: float = 1e-7,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.cardinality = cardinality
@@ -132,27 +159,36 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         self.n_init = n_init
         self.n_perturbations = n_perturbations
         self.ridge = ridge
+        self.min_separation = min_separation
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find sparse components of X.
 
         Parameters
         ----------
         X : array, frame or sparse matrix of shape (n_samples, n_features)
-            At least two rows of finite numbers. Neither copied nor changed.
+            At least two rows of finite numbers. Neither copied nor changed. Dask arrays and frames,
+            and anything with ``shape`` and ``dtype`` that gives out rows by slicing, are read in
+            blocks.
         y : ignored
             For the conventions of scikit-learn.
+        sample_weight : array of shape (n_samples,) or None, default=None
+            Whole numbers count how often a row is there; other weights are relative, and a common
+            factor changes nothing. A row of weight zero is as good as absent.
 
         Returns
         -------
         self
         """
-        X, data = self._read(X, standardize=self.standardize)
-        return self._fit_source(as_source(data), X, dtype=float_dtype(X))
+        X, data = self._read(X, standardize=self.standardize, sample_weight=sample_weight)
+        self._fit_source(as_source(data), X, dtype=float_dtype(X))
+        self.n_passes_ = data.n_passes
+        return self
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit_covariance(self, S: Any, n_samples: int | None = None) -> Self:
@@ -171,6 +207,20 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         """
         source = self._read_covariance(S, n_samples, standardize=self.standardize)
         return self._fit_source(source, S, dtype=np.dtype(np.float64))
+
+    def certificate(
+        self,
+        time_limit: float = 60,
+        on_progress: Callable[[float, float, float], None] | None = None,
+    ) -> Certificate:
+        """How far these components can be from the best of their kind: a proved upper bound.
+
+        Parameters and result as in :func:`redac.certificate.certificate`. Up to 200 features a
+        model keeps its covariance matrix and the bound is searched for; beyond, it is that of the
+        leading eigenvalues or the largest variances.
+        """
+        check_is_fitted(self)
+        return certificates.certify(self, time_limit, on_progress)
 
     def _fit_source(self, source: Source, X: Any, dtype: np.dtype[Any]) -> Self:
         d = source.n_features
@@ -195,18 +245,26 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         starts = parameters.start_count(self.n_init, init)
         rounds = parameters.count("n_perturbations", self.n_perturbations, least=0)
         rng = check_random_state(self.random_state)
+        n_chains = parameters.jobs(self.n_jobs)
         monitor = FitMonitor.watching(
             self,
             X,
-            runs=starts + rounds,
             max_sweeps=problem.max_sweeps,
             attributes=lambda V: {"components_": V.T.copy(), "n_components_": r},
         )
-        search = Search(problem, monitor)
-        search.try_starts(Starts(source, r, rng).sequence(init, starts))
-        search.perturb(rounds, rng)
+        least = parameters.share("min_separation", self.min_separation)
+        search = Search(problem, monitor, least_separation=least)
+        start_points = Starts(source, r, rng)
+        if isinstance(init, str):
+            search.try_starts(start_points.sequence(init, starts))
+        else:  # components of one's own are near their place already
+            search.try_starts(start_points.sequence(init, starts), first_ridge=0.0)
+        perturbed = perturb(search, rounds, rng, n_chains)
+        search.keep_apart()
         monitor.close()
+        self.search_history_ = spread([*search.attempts, *perturbed], search.found.V)
         self._keep(search.found, source, dtype)
+        certificates.remember(self, source, start_points)
         self._warn(search.found)
         return self
 
@@ -231,10 +289,18 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
                 ExhaustedWarning,
                 stacklevel=4,
             )
+        elif self.separation_ < self.min_separation:
+            warnings.warn(
+                f"No components with min_separation={self.min_separation:g} were found; these have "
+                f"separation_={self.separation_:.2g}. Ask for fewer components, or for less.",
+                SeparationWarning,
+                stacklevel=4,
+            )
         elif self.separation_ < _NEARLY_PARALLEL:
             warnings.warn(
                 f"Some components are nearly parallel (separation_={self.separation_:.2g}); their "
-                "scores are hard to read. A small ridge, such as ridge=0.01, keeps them apart.",
+                "scores are hard to read. A small ridge, such as ridge=0.01, or min_separation "
+                "keeps them apart.",
                 SeparationWarning,
                 stacklevel=4,
             )

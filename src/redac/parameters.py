@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from redac.constraints import L0, L1, Constraint, Nonnegative
 from redac.sources.base import Array
@@ -69,6 +70,23 @@ def amount(name: str, value: Any) -> float:
     if not 0 <= value < math.inf:
         raise ValueError(f"{name}={value!r} must be zero or more, and finite.")
     return float(value)
+
+
+def share(name: str, value: Any) -> float:
+    """A number from 0 to 1."""
+    if amount(name, value) > 1:
+        raise ValueError(f"{name}={value!r} must be between 0 and 1.")
+    return float(value)
+
+
+def jobs(n_jobs: Any) -> int:
+    """A number of processes in the way of joblib: None is one, −1 one for each processor."""
+    if n_jobs is not None and (not _is_whole(n_jobs) or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} must be a whole number other than 0, or None for one process; "
+            "-1 means one for each processor."
+        )
+    return int(effective_n_jobs(n_jobs))
 
 
 def flag(name: str, value: Any) -> bool:

@@ -1,0 +1,194 @@
+"""Iterated local search: better than its start, repeatable, interruptible, on any source."""
+
+import os
+import signal
+import warnings
+
+import numpy as np
+import pytest
+
+from redac import SparsePCA, perturbation
+from redac.attempts import Attempt, spread
+from redac.callbacks import Silent
+from redac.constraints import L0, L1, Nonnegative
+from redac.datasets import load_pitprops
+from redac.exceptions import FitInterruptedWarning, SeparationWarning
+from redac.metrics import pev
+from redac.perturbation import Chain, Pool, perturb
+from redac.run import Problem
+from redac.search import Search
+from redac.solver import Status
+from redac.sources import Columns, Factor, Gram, as_data, as_source, covariance_source
+from redac.starts import Starts
+
+PITPROPS = load_pitprops().correlation
+BOUNDS = {
+    "l0": [L0(4)] * 3,
+    "l1": [L1(1.8)] * 3,
+    "nonnegative": [Nonnegative(L0(4))] * 3,
+    "mixed": [L0(4), L1(1.8), Nonnegative(L0(3))],
+}
+
+
+def data(n: int, d: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 8)) @ rng.standard_normal((8, d)) + rng.standard_normal((n, d))
+
+
+SOURCES = {
+    "gram": (lambda: as_source(as_data(data(60, 25, 1))), Gram),
+    "factor": (lambda: as_source(as_data(data(30, 80, 1))), Factor),
+    "columns": (lambda: as_source(as_data(data(150, 200, 1))), Columns),
+}
+
+
+def searched(problem: Problem) -> Search:
+    search = Search(problem, Silent())
+    r = len(problem.constraints)
+    search.try_starts(Starts(problem.source, r, np.random.RandomState(0)).sequence("pca", 2))
+    return search
+
+
+@pytest.mark.parametrize("bounds", BOUNDS)
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_search_never_loses_and_stays_feasible(kind, bounds):
+    make, expected = SOURCES[kind]
+    problem = Problem(make(), BOUNDS[bounds], ridge=0.02)
+    assert isinstance(problem.source, expected)
+    search = searched(problem)
+    before = search.value
+    attempts = perturb(search, 12, np.random.RandomState(3), 1)
+    assert len(attempts) == 12
+    assert search.value >= before
+    assert all(c.contains(v) for c, v in zip(BOUNDS[bounds], search.found.V.T, strict=True))
+    best = max(attempt.value for attempt in attempts)
+    assert search.value / problem.total >= best - 1e-9
+
+
+def test_a_search_finds_what_the_starts_miss():
+    """The best value known for pitprops; the default fit ends at 81.75."""
+    model = SparsePCA(6, cardinality=(7, 4, 4, 1, 1, 1), n_perturbations=1500, random_state=1)
+    value = pev(PITPROPS, model.fit_covariance(PITPROPS).components_, covariance=True)
+    assert value == pytest.approx(82.2661, abs=1e-3)
+
+
+def test_the_same_seed_gives_the_same_answer_and_the_same_spread():
+    def fit(seed: int, jobs: int | None) -> SparsePCA:
+        model = SparsePCA(6, cardinality=3, n_perturbations=30, random_state=seed, n_jobs=jobs)
+        return model.fit_covariance(PITPROPS)
+
+    first, again, other = fit(0, None), fit(0, None), fit(1, None)
+    np.testing.assert_array_equal(first.components_, again.components_)
+    for name, values in first.search_history_.items():
+        np.testing.assert_array_equal(values, again.search_history_[name])
+    shares = "explained_variance_ratio"
+    assert not np.array_equal(first.search_history_[shares], other.search_history_[shares])
+    two = [fit(0, 2) for _ in range(2)]
+    np.testing.assert_array_equal(two[0].components_, two[1].components_)
+    assert len(two[0].search_history_[shares]) == 2 + 2 * 30
+    alone = first.search_history_[shares][2:]  # chains know nothing of each other
+    np.testing.assert_allclose(two[0].search_history_[shares][2:][:25], alone[:25], atol=1e-12)
+
+
+def test_the_history_says_what_each_run_came_to():
+    model = SparsePCA(6, cardinality=3, n_perturbations=40, random_state=0)
+    history = model.fit_covariance(PITPROPS).search_history_
+    shares, agreement = history["explained_variance_ratio"], history["agreement"]
+    assert len(shares) == len(agreement) == 42
+    assert shares.max() == pytest.approx(model.explained_variance_ratio_.sum(), abs=1e-9)
+    assert ((agreement >= 0) & (agreement <= 1)).all()
+    assert agreement[np.argmax(shares)] == 1.0
+    assert agreement.min() < 1.0
+
+
+def test_agreement_is_the_mean_overlap_of_matched_supports():
+    V = np.zeros((6, 2))
+    V[[0, 1], 0] = V[[2, 3], 1] = 0.5
+    swapped = V[:, ::-1]
+    moved = np.zeros((6, 2))
+    moved[[2, 3], 0] = moved[[1, 4], 1] = 0.5  # 1 for one component, 1/3 for the other
+    elsewhere = np.zeros((6, 2))
+    elsewhere[[4], 0] = elsewhere[[5], 1] = 1.0
+    attempts = [Attempt.of(W, 2.0, 4.0) for W in (V, swapped, moved, elsewhere)]
+    found = spread(attempts, V)
+    np.testing.assert_allclose(found["agreement"], [1, 1, 2 / 3, 0])
+    np.testing.assert_allclose(found["explained_variance_ratio"], 0.5)
+
+
+def test_redrawn_components_lie_outside_the_others():
+    problem = Problem(covariance_source(PITPROPS), [L0(3)] * 6)
+    search = searched(problem)
+    chain = Chain(problem, search.found, search.value, seed=0)
+    for _ in range(20):
+        V = chain._redrawn(leaves=False)
+        changed = [i for i in range(6) if not np.array_equal(V[:, i], search.found.V[:, i])]
+        assert 1 <= len(changed) <= 3
+        assert np.linalg.matrix_rank(V) == 6
+        assert (np.count_nonzero(V, axis=0) <= 3).all()
+    assert sum(not np.array_equal(v, w) for v, w in zip(chain._redrawn(True).T, V.T, strict=True))
+
+
+def test_rounds_on_a_pool_do_not_touch_the_data_and_end_on_all_features(monkeypatch):
+    monkeypatch.setattr(perturbation, "_POOL", 50)
+    monkeypatch.setattr(perturbation, "_POOL_SCOPE", 4)
+    X = data(150, 300, 2)
+    problem = Problem(as_source(as_data(X)), [L0(5)] * 3)
+    search = searched(problem)
+    pool = Pool(problem, search.found.V)
+    assert not pool.is_whole
+    assert pool.problem.source.n_features < 300
+    back = pool.outside(pool.inside(search.found))
+    np.testing.assert_array_equal(back.V, search.found.V)
+    reads = problem.source.data.n_passes
+    Chain(pool.problem, pool.inside(search.found), search.value, 0).advance(5)
+    assert problem.source.data.n_passes == reads
+    before = search.value
+    perturb(search, 10, np.random.RandomState(0), 1)
+    assert search.value >= before
+    assert search.found.V.shape == (300, 3)
+    assert search.found.status is Status.CONVERGED
+
+
+def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
+    rounds = []
+    plain = Chain._round
+
+    def third_is_interrupted(chain: Chain) -> None:
+        rounds.append(1)
+        if len(rounds) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        plain(chain)
+
+    monkeypatch.setattr(Chain, "_round", third_is_interrupted)
+    model = SparsePCA(6, cardinality=3, n_perturbations=50, random_state=0)
+    with pytest.warns(FitInterruptedWarning):
+        model.fit_covariance(PITPROPS)
+    assert len(rounds) == 3
+    assert (np.count_nonzero(model.components_, axis=1) == 3).all()
+    assert not model.converged_
+
+
+@pytest.mark.parametrize("jobs", [0, 1.5, "all"])
+def test_a_wrong_number_of_jobs_is_named(jobs):
+    with pytest.raises(ValueError, match="n_jobs"):
+        SparsePCA(2, cardinality=3, n_jobs=jobs).fit_covariance(PITPROPS)
+
+
+@pytest.mark.parametrize("least", [0.2, 0.5])
+def test_components_are_as_far_apart_as_asked(least):
+    S = np.cov(data(40, 15, 5).T)
+    free = SparsePCA(4, cardinality=4, nonnegative=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeparationWarning)
+        free.fit_covariance(S)
+    apart = SparsePCA(4, cardinality=4, nonnegative=True, min_separation=least).fit_covariance(S)
+    assert free.separation_ < least <= apart.separation_
+    assert pev(S, apart.components_, covariance=True) <= pev(S, free.components_, covariance=True)
+
+
+def test_a_separation_that_is_out_of_reach_is_said_to_be():
+    S = np.ones((3, 3)) + 1e-6 * np.eye(3)
+    with pytest.warns(SeparationWarning, match=r"min_separation=1\b"):
+        SparsePCA(2, cardinality=3, min_separation=1.0).fit_covariance(S + np.diag([0, 0, 1e-3]))
+    with pytest.raises(ValueError, match="min_separation=2"):
+        SparsePCA(2, cardinality=3, min_separation=2).fit_covariance(S)
