@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from numpy.linalg import LinAlgError
 
 from redac._version import __version__
-from redac.cli import compare, fit
+from redac.cli import certify, compare, fit, reproduce
 from redac.cli.inputs import WorkFailedError
 
 __all__ = ["main"]
@@ -39,7 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"redac {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in (fit, compare):
+    for command in (fit, compare, certify, reproduce):
         command.add_to(commands)
     return parser
 

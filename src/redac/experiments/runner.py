@@ -1,0 +1,182 @@
+"""One runner for all experiments: settings × contenders × repeats, in parallel, resumable."""
+
+from __future__ import annotations
+
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from redac import metrics
+from redac.experiments.contenders import Contender
+from redac.experiments.model import Experiment
+from redac.experiments.problems import Problem
+from redac.experiments.store import Record, Store, key_of
+from redac.sources.base import Array
+
+# Told how many records of how many there are.
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One contender on one data set."""
+
+    experiment: Experiment
+    setting: str
+    contender: Contender
+    repeat: int
+    seed: int
+    cardinality: tuple[int, ...] | None = None
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        return self.setting, self.contender.name, self.repeat
+
+    @property
+    def data_seed(self) -> int:
+        """The same for all contenders, another one for each setting and repeat."""
+        name = zlib.crc32(f"{self.experiment.name} {self.setting}".encode())
+        sequence = np.random.SeedSequence([self.seed, name, self.repeat])
+        return int(sequence.generate_state(1)[0])
+
+    @property
+    def curve_at(self) -> tuple[int, ...]:
+        wanted = self.repeat == 0 and self.contender.has_curve
+        return self.experiment.curve_at if wanted else ()
+
+    @property
+    def keeps_components(self) -> bool:
+        return self.repeat == 0 and self.experiment.keep_components
+
+    def key(self) -> str:
+        """Known before the work is done, and different for any other work."""
+        experiment = self.experiment
+        return key_of(
+            {
+                "experiment": experiment.name,
+                "setting": [self.setting, experiment.settings[self.setting]],
+                "contender": self.contender.specification(),
+                "cardinality": self.cardinality,
+                "repeat": self.repeat,
+                "seed": self.data_seed,
+                "kept": [self.curve_at, self.keeps_components],
+            }
+        )
+
+
+def run(
+    experiment: Experiment,
+    store: Store,
+    *,
+    seed: int = 0,
+    n_jobs: int = 1,
+    on_progress: OnProgress | None = None,
+) -> list[Record]:
+    """All records of an experiment; those that the store has are not computed again."""
+    units = _units(experiment, seed)
+    found: dict[tuple[str, str, int], Record] = {}
+    # Contenders that are given another one's cardinalities wait for it.
+    for waits in (False, True):
+        stage = [
+            _with_cardinality(unit, found)
+            for unit in units
+            if (unit.contender.cardinality_of is not None) == waits
+        ]
+        for unit, record in _finished(stage, store, n_jobs):
+            found[unit.place] = record
+            if on_progress is not None:
+                on_progress(len(found), len(units))
+    return [found[unit.place] for unit in units]
+
+
+def _units(experiment: Experiment, seed: int) -> list[Unit]:
+    """In an order that lets neighbours share their data set."""
+    return [
+        Unit(experiment, setting, contender, repeat, seed)
+        for setting in experiment.settings
+        for repeat in range(experiment.repeats)
+        for contender in experiment.contenders
+    ]
+
+
+def _with_cardinality(unit: Unit, found: dict[tuple[str, str, int], Record]) -> Unit:
+    other = unit.contender.cardinality_of
+    if other is None:
+        return unit
+    counts = found[unit.setting, other, unit.repeat]["non_zeros"]
+    # A component that the other method left empty still has to be asked for.
+    cardinality = tuple(max(count, 1) for count in counts)
+    return Unit(unit.experiment, unit.setting, unit.contender, unit.repeat, unit.seed, cardinality)
+
+
+def _finished(units: Sequence[Unit], store: Store, n_jobs: int) -> Iterable[tuple[Unit, Record]]:
+    missing = {}
+    for unit in units:
+        key = unit.key()
+        record = store.get(key)
+        if record is None:
+            missing[key] = unit
+        else:
+            yield unit, record
+    work = (delayed(measure)(unit, key) for key, unit in missing.items())
+    for record in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work):
+        store.add(record)
+        yield missing[record["key"]], record
+
+
+def measure(unit: Unit, key: str) -> Record:
+    """Find the components, time it and score them."""
+    experiment, seed = unit.experiment, unit.data_seed
+    problem = _problem(experiment.make, experiment.settings[unit.setting], seed)
+    cardinality = unit.cardinality or problem.cardinality
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        began = time.perf_counter()
+        components = unit.contender.components(problem, cardinality, seed)
+        seconds = time.perf_counter() - began
+        record = {
+            "key": key,
+            "setting": unit.setting,
+            "contender": unit.contender.name,
+            "repeat": unit.repeat,
+            "measures": experiment.measure(problem, components),
+            "non_zeros": np.count_nonzero(components, axis=1).tolist(),
+            "seconds": seconds,
+        }
+        if unit.curve_at:
+            record["curve"] = _curve(unit, problem, cardinality, components)
+    if unit.keeps_components:
+        record["components"] = components.tolist()
+    record["warnings"] = sorted({type(warning.message).__name__ for warning in caught})
+    return record
+
+
+@lru_cache(maxsize=1)
+def _problem(make: Callable[[Any, int], Problem], setting: Any, seed: int) -> Problem:
+    return make(setting, seed)
+
+
+def _curve(
+    unit: Unit, problem: Problem, cardinality: Sequence[int], components: Array
+) -> dict[str, list[float]]:
+    """PEV of the first components, for several numbers of them.
+
+    Methods that go on from one component to the next have found them all already; the others are
+    run anew with each number.
+    """
+    pev = partial(metrics.pev, problem.matrix, covariance=problem.covariance)
+    heights = []
+    for count in unit.curve_at:
+        if count == len(cardinality) or not unit.contender.joint:
+            found = components[:count]
+        else:
+            found = unit.contender.components(problem, cardinality[:count], unit.data_seed)
+        heights.append(pev(found))
+    return {"components": list(unit.curve_at), "PEV": heights}
