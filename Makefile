@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format figures clean
+.PHONY: demo test lint format figures bench clean
 
 demo: $(READY)
 	$(BIN)/redac fit pitprops
@@ -23,6 +23,11 @@ format: $(READY)
 
 figures: $(READY)
 	$(BIN)/python docs/make_figures.py
+
+# BENCH passes options on: make bench BENCH="--threads 1"
+bench: $(READY)
+	$(BIN)/python -m pip install --quiet --no-deps --group bench
+	$(BIN)/python -m benchmarks $(BENCH)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("redac needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'

@@ -1,0 +1,58 @@
+"""Overheads: many small fits, many starts, the import, the command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+
+from redac import SparsePCA
+from redac.datasets import load_pitprops, make_toy
+
+_PEERS = "import numpy, scipy.linalg, scipy.sparse, sklearn.base, sklearn.decomposition"
+
+
+def measure_small(*, fits: int = 1000, starts: int = 1000, rounds: int = 5) -> dict[str, Any]:
+    """Seconds for each kind of overhead, the best of several rounds."""
+    covariances = [np.cov(make_toy(random_state=seed).data.T) for seed in range(fits)]
+    peers = _best(rounds, lambda: _run("-c", _PEERS))
+    ours = _best(rounds, lambda: _run("-c", f"{_PEERS}; import redac; redac.SparsePCA"))
+    return {
+        "fits": fits,
+        "fits_seconds": _best(min(rounds, 2), lambda: _toy_fits(covariances)),
+        "starts": starts,
+        "starts_seconds": _best(min(rounds, 2), lambda: _pitprops(starts)),
+        "import_seconds": ours - peers,
+        "import_peers_seconds": peers,
+        "help_seconds": _best(rounds, lambda: _run("-m", "redac", "--help")),
+        "rounds": rounds,
+    }
+
+
+def _toy_fits(covariances: list[Any]) -> None:
+    for S in covariances:
+        SparsePCA(2, cardinality=6).fit_covariance(S)
+
+
+def _pitprops(starts: int) -> None:
+    model = SparsePCA(6, cardinality=(8, 5, 6, 2, 3, 2), n_init=starts, random_state=0)
+    model.fit_covariance(load_pitprops().correlation)
+
+
+def _run(*arguments: str) -> None:
+    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+
+
+def _best(rounds: int, work: Any) -> float:
+    times = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(rounds):
+            start = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - start)
+    return min(times)

@@ -1,0 +1,131 @@
+"""What is aimed at, and whether the figures of a run reach it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import geometric_mean
+from typing import Any
+
+Row = dict[str, Any]
+
+TOL = 1e-7  # the default of redac
+_RIVALS = ("SparsePCA", "MiniBatchSparsePCA", "abess")
+_LARGE = 1000
+# What counts as the same PEV, in percentage points.
+_SAME_PEV = 0.1
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One aim and how far it is reached; ``met`` is None where nothing was measured."""
+
+    aim: str
+    met: bool | None
+    detail: str
+
+
+def verdicts(results: dict[str, Any]) -> list[Verdict]:
+    """All aims, judged on the rows of a run."""
+    rows, quality = results["rows"], results["quality"]
+    return [_memory(rows), _rivals(rows), _settled(quality), _same_start(quality)]
+
+
+def speed_ratios(rows: list[Row]) -> dict[tuple[str, int, str], float]:
+    """Time of redac over time of PCA for every dense case."""
+    pca = {(row["data"], row["r"]): row["seconds"] for row in _done(rows, "PCA")}
+    return {
+        (row["data"], row["r"], row["sparsity"]): row["seconds"] / pca[row["data"], row["r"]]
+        for row in _done(rows, "redac")
+        if (row["data"], row["r"]) in pca and is_dense(row)
+    }
+
+
+def speed_summary(rows: list[Row]) -> str | None:
+    """The geometric mean of the ratios and the worst one, in words."""
+    ratios = speed_ratios(rows)
+    if not ratios:
+        return None
+    worst = max(ratios, key=ratios.__getitem__)
+    return (
+        f"Over the {len(ratios)} dense cases a default fit takes "
+        f"{geometric_mean(ratios.values()):.2g} times as long as scikit-learn's PCA "
+        f"(geometric mean); at worst {ratios[worst]:.2g} times, on {_label(*worst)}."
+    )
+
+
+def is_dense(row: Row) -> bool:
+    """Whether the input has all its entries stored."""
+    return bool(row["input_bytes"] == 8 * row["n"] * row["d"])
+
+
+def allowed_bytes(row: Row) -> float | None:
+    """Memory above the input that a fit may take; None where the cached columns are not known."""
+    n, d = row["n"], row["d"]
+    if d <= n:
+        cached = 8 * d * d
+    elif row["cached_columns"] is None:
+        return None
+    else:
+        cached = min(8 * d * row["cached_columns"], 1 << 30)
+    return float(0.2 * row["input_bytes"] + 64 * (n + d) * row["r"] + cached)
+
+
+def _memory(rows: list[Row]) -> Verdict:
+    shares = {
+        _label(row["data"], row["r"], row["sparsity"]): row["peak_bytes"] / allowed
+        for row in _done(rows, "redac")
+        if is_dense(row) and min(row["n"], row["d"]) >= _LARGE and row["peak_bytes"] is not None
+        if (allowed := allowed_bytes(row)) is not None
+    }
+    aim = (
+        "memory above the input at most 20 % of the input + 64 (n + d) r bytes + the columns of S "
+        "kept, on dense data with n, d ≥ 1000"
+    )
+    return _verdict(aim, shares, lambda share: share <= 1.0, max, "{:.0%} of what is allowed")
+
+
+def _rivals(rows: list[Row]) -> Verdict:
+    ours = {(row["data"], row["r"], row["sparsity"]): row for row in _done(rows, "redac")}
+    leads = {}
+    for name in _RIVALS:
+        for row in _done(rows, name):
+            mine = ours.get((row["data"], row["r"], row["sparsity"]))
+            if mine is not None and mine["nonzeros"] <= row["nonzeros"]:
+                where = _label(row["data"], row["r"], row["sparsity"])
+                leads[f"{where} against {name}"] = mine["pev"] - row["pev"]
+    aim = "PEV no lower than that of SparsePCA, MiniBatchSparsePCA and abess at no more non-zeros"
+    return _verdict(aim, leads, lambda lead: lead >= 0.0, min, "{:+.2f} points")
+
+
+def _settled(quality: list[Row]) -> Verdict:
+    gains = {_label(q["data"], q["r"], q["sparsity"]): q["gain_of_one_more_sweep"] for q in quality}
+    aim = f"one more plain sweep gains at most {TOL:g} of the variance"
+    return _verdict(aim, gains, lambda gain: gain <= TOL, max, "{:.1e}")
+
+
+def _same_start(quality: list[Row]) -> Verdict:
+    differences = {
+        _label(q["data"], q["r"], q["sparsity"]): q["pev_pca_start"] - q["pev_plain"]
+        for q in quality
+        if q["pev_pca_start"] is not None and q["pev_plain"] is not None
+    }
+    aim = "from the PCA start, a PEV no lower than that of the plain algorithm from there"
+    return _verdict(aim, differences, lambda x: x >= -_SAME_PEV, min, "{:+.4f} points")
+
+
+def _verdict(aim: str, values: dict[str, float], good: Any, worst: Any, form: str) -> Verdict:
+    if not values:
+        return Verdict(aim, None, "not measured")
+    reached = sum(map(good, values.values()))
+    where = worst(values, key=values.__getitem__)
+    detail = f"{reached} of {len(values)}; at worst {form.format(values[where])}, on {where}"
+    return Verdict(aim, reached == len(values), detail)
+
+
+def _done(rows: list[Row], contestant: str) -> Iterator[Row]:
+    return (row for row in rows if row["contestant"] == contestant and row["failure"] is None)
+
+
+def _label(data: str, r: int, sparsity: str) -> str:
+    return f"{data}, r = {r}, {sparsity}"
