@@ -51,10 +51,11 @@ def test_pitprops_with_one_component_is_proved(capsys):
 
 def test_sentences_agree_with_the_model(data, capsys):
     arguments = ["--cardinality", "3,2", "--standardize", "--time-limit", "10", "--seed", "1"]
+    arguments += ["--perturbations", "30", "--jobs", "1"]
     assert main(["certify", str(data), *arguments]) == 0
     out = capsys.readouterr().out
     model = SparsePCA(
-        2, cardinality=(3, 2), standardize=True, n_perturbations=100, random_state=1
+        2, cardinality=(3, 2), standardize=True, n_perturbations=30, random_state=1
     ).fit(X)
     expected = metrics.pev(np.corrcoef(X.T), model.components_, covariance=True)
     value, bound = printed(out)

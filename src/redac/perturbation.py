@@ -20,6 +20,7 @@ from redac.run import Problem, Run, promising
 from redac.search import Search
 from redac.solver import NOISE, Solution, Status, directions
 from redac.sources.base import Array
+from redac.threads import one_thread
 
 _MOST_REDRAWN = 3
 _POWER_STEPS = 4
@@ -84,9 +85,10 @@ class Chain:
     def advance(self, rounds: int) -> Chain:
         """Some rounds more; Ctrl-C keeps what was found."""
         try:
-            for _ in range(rounds):
-                if not self.is_interrupted:
-                    self._round()
+            with one_thread(2 * self._V.size):
+                for _ in range(rounds):
+                    if not self.is_interrupted:
+                        self._round()
         except KeyboardInterrupt:
             self.solution = replace(self.solution, status=Status.INTERRUPTED)
         return self

@@ -13,6 +13,7 @@ from redac.polish import polish
 from redac.solver import NOISE, OnSweep, Solution, Status, directions, solve
 from redac.sources.base import Array, Indices, Source
 from redac.starts import oriented
+from redac.threads import one_thread
 
 # A first look ends when a sweep gains no more than this share of the variance, a second one when it
 # gains no more than that.
@@ -129,16 +130,18 @@ class Run:
     def _sweep(self, ridge: float, tol: float, most: int | None = None) -> None:
         problem, history = self.problem, self.solution.history
         left = problem.max_sweeps - len(history)
-        found = solve(
-            self._source,
-            problem.constraints,
-            self.solution.V[self._features],
-            ridge=ridge,
-            max_sweeps=left if most is None else min(most, left),
-            tol=max(tol, problem.tol),
-            total=problem.total,
-            on_sweep=self.on_sweep and self._told,
-        )
+        V = self.solution.V[self._features]
+        with one_thread(2 * V.size):
+            found = solve(
+                self._source,
+                problem.constraints,
+                V,
+                ridge=ridge,
+                max_sweeps=left if most is None else min(most, left),
+                tol=max(tol, problem.tol),
+                total=problem.total,
+                on_sweep=self.on_sweep and self._told,
+            )
         # Each call begins with the best scores; later sweeps with those that they have left behind.
         self._scores_were_fresh = found.n_sweeps == 1
         interrupted = found.status is Status.INTERRUPTED
@@ -163,14 +166,16 @@ class Run:
 
     def _polish(self) -> None:
         problem = self.problem
-        V = polish(
-            self._source,
-            problem.constraints,
-            self.solution.V[self._features],
-            ridge=problem.ridge,
-            tol=problem.tol * problem.total,
-            least_angle=_APART if self._polished < _PATIENT else _COLLAPSED,
-        )
+        V = self.solution.V[self._features]
+        with one_thread(2 * V.size):
+            V = polish(
+                self._source,
+                problem.constraints,
+                V,
+                ridge=problem.ridge,
+                tol=problem.tol * problem.total,
+                least_angle=_APART if self._polished < _PATIENT else _COLLAPSED,
+            )
         self._polished += 1
         self.solution = replace(self.solution, V=self._expanded(V))
 

@@ -39,9 +39,16 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--perturbations",
         type=int,
-        default=100,
+        default=1000,
         metavar="N",
-        help="rounds of search for better components first (default: 100)",
+        help="rounds of search for better components first, in each chain (default: 1000)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=2,
+        metavar="N",
+        help="chains of search, each in a process of its own (default: 2)",
     )
     parser.add_argument(
         "--time-limit",
@@ -107,6 +114,7 @@ def _fitted(options: argparse.Namespace, table: Table, is_covariance: bool) -> S
         cardinality=options.cardinality,
         standardize=options.standardize,
         n_perturbations=options.perturbations,
+        n_jobs=options.jobs,
         random_state=options.seed,
     )
     with show.progress() as callbacks, warnings.catch_warnings(record=True) as caught:

@@ -56,6 +56,27 @@ def add_to(commands: Any) -> None:
         "--ridge", type=float, default=0.0, help="keeps components from becoming parallel"
     )
     parser.add_argument(
+        "--min-separation",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="keep components at least so far apart, from 0 (default) to 1",
+    )
+    parser.add_argument(
+        "--perturbations",
+        type=int,
+        default=0,
+        metavar="N",
+        help="rounds of search for something better after the best start (default: 0)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="chains of such rounds, each in a process of its own (default: 1)",
+    )
+    parser.add_argument(
         "--max-iter", type=int, default=1000, metavar="N", help="sweeps for each start at most"
     )
     parser.add_argument(
@@ -123,7 +144,10 @@ def _model(options: argparse.Namespace, n_features: int) -> SparsePCA:
         nonnegative=options.nonnegative,
         standardize=options.standardize,
         n_init="auto" if options.init_count is None else options.init_count,
+        n_perturbations=options.perturbations,
+        n_jobs=options.jobs,
         ridge=options.ridge,
+        min_separation=options.min_separation,
         max_iter=options.max_iter,
         tol=options.tol,
         random_state=options.seed,

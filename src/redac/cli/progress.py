@@ -36,16 +36,16 @@ class SweepProgress:
         self._progress.stop()
 
     def setup(self, estimator: Any, context: Any) -> None:
-        self._starts = 0
+        self._seen: dict[str, int] = {}
 
     def teardown(self, estimator: Any, context: Any) -> None:
         return None
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        if context.task_name not in ("start", "settle", "finish"):
+        if context.task_name == "sweep" or context.parent is None:
             return
-        self._starts += context.task_name == "start"
-        what = f"start {self._starts}" if context.task_name == "start" else context.task_name
+        number = self._seen[context.task_name] = self._seen.get(context.task_name, 0) + 1
+        what = f"{context.task_name} {number}"
         for task in self._progress.task_ids:
             self._progress.remove_task(task)
         self._task = self._progress.add_task(what, total=context.max_subtasks, explained="")
