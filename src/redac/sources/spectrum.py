@@ -19,7 +19,7 @@ EXACT_ORDER = 500
 _OVERSAMPLING = 5
 _LEAST_ROUNDS = 4
 _MAX_ROUNDS = 12
-_RELATIVE_ACCURACY = 1e-7
+_RELATIVE_ACCURACY = 1e-4
 
 
 def leading_eigenvectors(S: Array, r: int) -> tuple[Array, Array]:
