@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
+# An l1 bound of t leaves at least t² entries, and mostly fewer than this many times as many.
+_OFTEN_ENOUGH = 4
+
 
 class Constraint(Protocol):
     """A closed set of unit vectors over which a linear function is easily maximised."""
@@ -100,8 +103,18 @@ class L1:
         which keep their digits where sums of the entries themselves cancel: at ties, and on flat
         vectors.
         """
+        few = math.ceil(_OFTEN_ENOUGH * self.bound**2)
+        if few < a.size:
+            # The threshold depends on the entries above it alone, and these are mostly few.
+            candidates = np.sort(largest(a, few))
+            v = self._shrink_sorted(a, candidates[np.argsort(-a[candidates], kind="stable")])
+            if np.count_nonzero(v) < candidates.size:
+                return v
+        return self._shrink_sorted(a, np.argsort(-a, kind="stable"))
+
+    def _shrink_sorted(self, a: Vector, order: NDArray[np.intp]) -> Vector:
+        """The same, of the entries in this order, largest first, and no others."""
         t = self.bound
-        order = np.argsort(-a, kind="stable")
         delta = 1.0 - a[order]
         ties = int(np.searchsorted(delta, 0.0, side="right"))
         v = np.zeros_like(a)
