@@ -63,6 +63,7 @@ def _circumstances(about: dict[str, Any]) -> str:
         f"Measured {about['date']} with Python {about['python']}, {versions}, on {about['system']} "
         f"with {about['cores']} cores; {', '.join(about['blas'])}, threads: "
         f"{about['blas_threads']}. Seed {about['seed']}.\n"
+        + (f"\n{about['remark']}\n" if "remark" in about else "")
     )
 
 

@@ -45,7 +45,7 @@ def search_time() -> None:
     correlation = load_pitprops().correlation
     for seed in range(3):
         model = SparsePCA(
-            6, cardinality=(8, 5, 6, 2, 3, 2), n_perturbations=3000, random_state=seed
+            6, cardinality=(8, 5, 6, 2, 3, 2), n_perturbations=2000, random_state=seed
         )
         _draw_search(left, model, lambda model: model.fit_covariance(correlation), seed)
     left.axhline(86.387, color="0.4", linestyle="--", label="proved bound")
@@ -56,7 +56,7 @@ def search_time() -> None:
         print("The colon data are not at hand: the right half stays empty.")  # noqa: T201
     else:
         for seed in range(3):
-            model = SparsePCA(20, cardinality=50, n_perturbations=800, random_state=seed)
+            model = SparsePCA(20, cardinality=50, n_perturbations=300, random_state=seed)
             _draw_search(right, model, lambda model: model.fit(colon), seed)
     right.axhline(77.56, color="0.4", linestyle=":", label="paper")
     right.set(title="colon, 20 components of 50")

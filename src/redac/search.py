@@ -22,7 +22,7 @@ from redac.sources.base import Array
 # places, and the run ends sooner and mostly higher.
 _FIRST_RIDGE = 0.1
 # A start that is behind the best by more than this share after exploring is not finished.
-_BEHIND = 5e-3
+_BEHIND = 1e-2
 # What the ridge is raised to when components must be kept further apart.
 _RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 # Values that differ by no more than this share differ by rounding.

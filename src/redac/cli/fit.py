@@ -72,7 +72,6 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--jobs",
         type=int,
-        default=1,
         metavar="N",
         help="chains of such rounds, each in a process of its own (default: 1)",
     )
