@@ -343,6 +343,14 @@ OPTIONS: dict[str, tuple[list[str], dict[str, Any]]] = {
         ["--components=3", "--cardinality=3", "--init-count=1"],
         {"n_components": 3, "n_init": 1},
     ),
+    "search": (
+        ["--components=3", "--cardinality=3", "--perturbations=8", "--jobs=1", "--seed=2"],
+        {"n_components": 3, "n_perturbations": 8, "random_state": 2},
+    ),
+    "apart": (
+        ["--components=3", "--cardinality=3", "--min-separation=0.5"],
+        {"n_components": 3, "min_separation": 0.5},
+    ),
     "seven starts": (
         ["--components=4", "--cardinality=3", "--init-count=7", "--seed=5"],
         {"n_init": 7, "random_state": 5},

@@ -186,6 +186,16 @@ def test_components_are_as_far_apart_as_asked(least):
     assert pev(S, apart.components_, covariance=True) <= pev(S, free.components_, covariance=True)
 
 
+def test_asking_for_more_separation_than_there_is_never_gives_less():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeparationWarning)
+        for seed in range(8):
+            S = np.cov(data(40, 15, seed).T)
+            free = SparsePCA(4, cardinality=4).fit_covariance(S)
+            apart = SparsePCA(4, cardinality=4, min_separation=1.0).fit_covariance(S)
+            assert apart.separation_ >= free.separation_
+
+
 def test_a_separation_that_is_out_of_reach_is_said_to_be():
     S = np.ones((3, 3)) + 1e-6 * np.eye(3)
     with pytest.warns(SeparationWarning, match=r"min_separation=1\b"):

@@ -3,8 +3,8 @@
 A round takes one to three components out, puts new ones in where most is left to explain, and runs
 the algorithm from there. The next round goes on from the result if it is better or, now and then, a
 little worse, and after many rounds in vain half of the components are drawn anew; the best of all
-stays known. Rounds follow each other in a chain, and several chains,
-each with a seed of its own, can run side by side.
+stays known. Rounds follow each other in a chain, and several chains, each with a seed of its own,
+can run side by side.
 """
 
 from __future__ import annotations
@@ -133,8 +133,7 @@ class Chain:
         V[:, chosen] = 0.0
         for i in chosen:
             basis = np.linalg.qr(V[:, V.any(axis=0)])[0]
-            w = self._rng.standard_normal((V.shape[0], 1))[:, 0]
-            w = source.dot(_outside(w, basis)[:, None])[:, 0]
+            w = source.dot(_outside(self._rng.standard_normal((len(V), 1)), basis))[:, 0]
             for _ in range(_POWER_STEPS):
                 v = self.problem.constraints[i].maximize(_outside(w, basis))
                 w = source.dot(_outside(v, basis)[:, None])[:, 0]

@@ -98,20 +98,27 @@ class Search:
         A ridge keeps components apart, a larger one more so; from the best solution it is raised
         until that is enough. Solutions met on the way that were apart enough are considered too.
         """
-        for ridge in _RIDGES:
-            if self.is_over or _separation(self.found) >= self._least:
-                break
-            if ridge <= self.problem.ridge:
-                continue
-            run = Run(replace(self.problem, ridge=ridge), self.found.V, 0.0)
-            run.on_sweep = self.monitor.begin("separate")
-            run.settle()
-            run.finish()
-            self.monitor.end()
-            run.problem = self.problem
-            self._leader, self.best, self.value = None, run.solution, run.appraise()
+        try:
+            for ridge in _RIDGES:
+                if self.is_over or _separation(self.found) >= self._least:
+                    break
+                if ridge > self.problem.ridge:
+                    self._raise_ridge(ridge)
+        except KeyboardInterrupt:
+            self.interrupt()
         if self._apart is not None and self._apart[0] > self.value:
             self.value, self.best = self._apart
+
+    def _raise_ridge(self, ridge: float) -> None:
+        run = Run(replace(self.problem, ridge=ridge), self.found.V, 0.0)
+        run.on_sweep = self.monitor.begin("separate")
+        run.settle()
+        run.finish()
+        self.monitor.end()
+        run.problem = self.problem  # its value is that of the problem, without the larger ridge
+        # Too large a ridge prefers copies: two scores of half the size cost less than one.
+        if _separation(run.solution) > _separation(self.found):
+            self._leader, self.best, self.value = None, run.solution, run.appraise()
 
     def interrupt(self) -> None:
         """End the search and keep the best."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from redac.cli import fitting
 from redac.cli.inputs import add_data_options, component_count, numbers, read_data, whole_or_share
 
 if TYPE_CHECKING:
@@ -117,18 +117,7 @@ def _fitted(options: argparse.Namespace, table: Table, is_covariance: bool) -> S
         n_jobs=options.jobs,
         random_state=options.seed,
     )
-    with show.progress() as callbacks, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        if callbacks and hasattr(model, "set_callbacks"):
-            model.set_callbacks(*callbacks)
-        try:
-            (model.fit_covariance if is_covariance else model.fit)(table.values)
-        except ValueError as error:
-            raise ValueError(f"{options.data}: {error}") from error
-    if table.feature_names is not None:
-        import numpy as np
-
-        model.feature_names_in_ = np.array(table.feature_names, dtype=object)
+    caught = fitting.fit(model, options, table, is_covariance)
     show.notes(caught)
     return model
 

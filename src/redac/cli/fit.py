@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
-import warnings
 from typing import IO, TYPE_CHECKING, Any
 
-from numpy.linalg import LinAlgError
-
+from redac.cli import fitting
 from redac.cli.inputs import (
     WorkFailedError,
     add_data_options,
@@ -34,6 +32,18 @@ def add_to(commands: Any) -> None:
         description="Find sparse components of a data set, print them, write them with --output.",
     )
     add_data_options(parser)
+    _add_bounds(parser)
+    _add_search(parser)
+    parser.add_argument(
+        "--output",
+        metavar="DIR",
+        help="write loadings.csv, scores.csv, model.npz and report.html to this folder",
+    )
+    parser.set_defaults(run=run)
+
+
+def _add_bounds(parser: argparse.ArgumentParser) -> None:
+    """What the loadings may be."""
     bounds = parser.add_mutually_exclusive_group()
     bounds.add_argument(
         "--cardinality",
@@ -49,6 +59,10 @@ def add_to(commands: Any) -> None:
         help="bound on the sum of magnitudes of the loadings instead, one number or a list",
     )
     parser.add_argument("--nonnegative", action="store_true", help="allow no negative loading")
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    """How they are looked for."""
     parser.add_argument(
         "--init-count", type=int, metavar="N", help="number of starting points (default: 2)"
     )
@@ -82,12 +96,6 @@ def add_to(commands: Any) -> None:
         "--tol", type=float, default=1e-7, help="a run ends when a sweep improves by less"
     )
     parser.add_argument("--seed", type=int, metavar="S", help="seed of random starting points")
-    parser.add_argument(
-        "--output",
-        metavar="DIR",
-        help="write loadings.csv, scores.csv, model.npz and report.html to this folder",
-    )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -98,23 +106,7 @@ def run(options: argparse.Namespace) -> int:
         refuse_unusable_folder(options.output)
     table, is_covariance = read_data(options)
     model = _model(options, table.values.shape[1])
-    with show.progress() as callbacks, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        if callbacks and hasattr(model, "set_callbacks"):
-            model.set_callbacks(*callbacks)
-        try:
-            if is_covariance:
-                model.fit_covariance(table.values)
-            else:
-                model.fit(table.values)
-        except LinAlgError:
-            raise
-        except ValueError as error:
-            raise ValueError(f"{options.data}: {error}") from error
-    if table.feature_names is not None:
-        import numpy as np
-
-        model.feature_names_in_ = np.array(table.feature_names, dtype=object)
+    caught = fitting.fit(model, options, table, is_covariance)
     # After the fit: a call that fails says so in one line, and says nothing else.
     show.left_out_columns(table)
     if options.cardinality is None and options.l1_bound is None:
