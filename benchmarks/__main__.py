@@ -1,11 +1,12 @@
-"""Measure: ``python -m benchmarks [--quick] [--case NAME] [--contestant NAME]``."""
+"""Measure: ``python -m benchmarks [--quick] [--case NAME] [--contestant NAME] [--resume]``."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from benchmarks import contestants, render, report
-from benchmarks.about import circumstances
-from benchmarks.cases import grid
+from benchmarks.cases import SPARSITIES, Case, grid
 from benchmarks.growth import measure_growth
 from benchmarks.measuring import Settings, measure
+from benchmarks.penalties import FILE, Penalties
+from benchmarks.run import DifferentRunError, Run
 from benchmarks.small import measure_small
 
 _CONSOLE = Console(stderr=True)
@@ -26,88 +28,94 @@ PARTS = ("grid", "growth", "small")
 def main(arguments: list[str] | None = None) -> int:
     """Measure what was asked for; the whole of it also writes the page of the documentation."""
     options = _parser().parse_args(arguments)
-    whole = not (options.quick or options.case or options.contestant or options.part)
+    narrowed = (options.case, options.contestant, options.sparsity, options.part)
+    whole = not (options.quick or any(narrowed))
     output = options.output or (render.RESULTS if whole else None)
+    settings = _settings(options)
     try:
-        cases = grid(tuple(options.case or ()), quick=options.quick)
-    except ValueError as error:
+        cases = grid(tuple(options.case or ()), tuple(options.sparsity or ()), quick=options.quick)
+        with threadpool_limits(settings.threads):
+            run = Run(output, _asked(options), resume=options.resume)
+            _measure(run, cases, options.part or (PARTS if whole else PARTS[:1]), settings)
+    except (ValueError, DifferentRunError) as error:
         _CONSOLE.print(str(error), markup=False)
         return 2
-    settings = _settings(options)
-    results: dict[str, Any] = {}
-    with threadpool_limits(settings.threads):
-        results = {"about": circumstances(), "rows": [], "quality": [], "skipped": []}
-        if "grid" in (options.part or PARTS):
-            for case in cases:
-                _measure_case(case, settings, results)
-                # A long run that is ended keeps what it has, beside the results of the last one.
-                _write(results, output and output.with_suffix(".partial.json"))
-        parts = options.part or (PARTS if whole else ())
-        if "growth" in parts:
-            results["growth"] = measure_growth(progress=_CONSOLE.print)
-        if "small" in parts:
-            _CONSOLE.print("many small fits")
-            results["small"] = measure_small()
-    _write(results, output)
-    if output is not None:
-        output.with_suffix(".partial.json").unlink(missing_ok=True)
+    run.finish()
     if whole and output is not None:
         render.render(output)
     else:
-        sys.stdout.write(report.page(results))
+        sys.stdout.write(report.page(run.results))
     return 0
 
 
-def _measure_case(case: Any, settings: Settings, results: dict[str, Any]) -> None:
-    _CONSOLE.print(f"{case.name}", markup=False)
+def _measure(run: Run, cases: list[Case], parts: tuple[str, ...], settings: Settings) -> None:
+    """Everything that the run does not have yet; each piece is kept as soon as it is done."""
+    pieces: list[tuple[str, Callable[[], dict[str, Any]]]] = []
+    if "grid" in parts:
+        pieces += [(case.name, lambda case=case: _case(case, settings)) for case in cases]  # type: ignore[misc]
+    if "growth" in parts:
+        pieces.append(("growth", lambda: {"growth": measure_growth(progress=_tell)}))
+    if "small" in parts:
+        pieces.append(("many small fits", lambda: {"small": measure_small()}))
+    begin = time.perf_counter()
+    for number, (name, piece) in enumerate(pieces, start=1):
+        minutes = (time.perf_counter() - begin) / 60
+        known = run.has(name)
+        _tell(f"{number}/{len(pieces)} {name}" + (": kept" if known else f" ({minutes:.1f} min)"))
+        if not known:
+            run.keep(name, piece())
+
+
+def _case(case: Case, settings: Settings) -> dict[str, Any]:
     try:
         rows, quality = measure(case, settings)
     except FileNotFoundError as error:
         reason = str(error).splitlines()[0].split(";")[0]
-        results["skipped"].append({"case": case.name, "reason": reason})
-        return
-    results["rows"] += rows
-    results["quality"] += quality
+        return {"skipped": [{"case": case.name, "reason": reason}]}
+    return {"rows": rows, "quality": quality}
+
+
+def _asked(options: argparse.Namespace) -> dict[str, Any]:
+    """What must be the same for a run to be gone on with."""
+    names = ("case", "contestant", "sparsity", "part", "quick", "threads", "peer_limit")
+    return {name: getattr(options, name) for name in names}
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    return Settings(
+    settings = Settings(
         threads=options.threads,
-        rounds=3 if options.quick else 5,
-        case_seconds=10.0 if options.quick else 30.0,
-        limit=20.0 if options.quick else 60.0,
-        peer_limit=options.peer_limit or (20.0 if options.quick else 600.0),
         only=tuple(options.contestant or ()),
-        alphas=_earlier_alphas(),
-        progress=lambda text: _CONSOLE.print(text, markup=False, highlight=False),
+        penalties=Penalties(FILE),
+        tune=options.tune,
+        progress=_tell,
     )
+    changes: dict[str, Any] = {}
+    if options.quick:
+        changes = {"rounds": 3, "case_seconds": 10.0, "peer_limit": 20.0}
+    if options.peer_limit is not None:
+        changes["peer_limit"] = options.peer_limit
+    return settings.changed(**changes)
 
 
-def _earlier_alphas() -> dict[tuple[Any, ...], float]:
-    """Penalties that an earlier run has found; they are tried first and checked."""
-    if not render.RESULTS.exists():
-        return {}
-    rows = json.loads(render.RESULTS.read_text(encoding="utf-8"))["rows"]
-    return {
-        (row["data"], row["r"], row["sparsity"], row["contestant"]): row["alpha"]
-        for row in rows
-        if row.get("alpha") is not None
-    }
-
-
-def _write(results: dict[str, Any], output: Path | None) -> None:
-    if output is not None:
-        output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+def _tell(text: str) -> None:
+    _CONSOLE.print(text, markup=False, highlight=False)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--case", action="append", help="data set or data set/r10; may be repeated")
     parser.add_argument("--contestant", action="append", choices=list(contestants.CONTESTANTS))
+    parser.add_argument("--sparsity", action="append", choices=SPARSITIES)
     parser.add_argument("--part", action="append", choices=PARTS)
     parser.add_argument("--quick", action="store_true", help="two data sets, r = 10, few rounds")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="BLAS threads")
     parser.add_argument("--peer-limit", type=float, help="seconds for one fit of a penalised rival")
+    parser.add_argument(
+        "--tune", action="store_true", help="search again for the penalties in penalties.json"
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with the run that was broken off"
+    )
     parser.add_argument("--output", type=Path, help="JSON file; the whole run has its own place")
     return parser
 

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
 SEED = 0
+# The bound on the number of non-zeros of a component, and the one on its l1 norm.
+CARDINALITY = 50
+L1_BOUND = 3.5  # over these data about as many non-zeros as the cardinality, 20 to 100
 _FACTORS = 30
 _TOPIC_WORDS = 200
 
@@ -24,6 +27,7 @@ class DataSet:
     d: int
     make: Callable[[int, int], Any]
     generated: bool = True
+    l1_bound: float = L1_BOUND
 
     def matrix(self) -> Any:
         """The data: a C-ordered float64 array, or a CSR matrix."""
@@ -67,11 +71,14 @@ class Case:
         return f"{self.data.name}/r{self.r}"
 
 
-SPARSITIES = (
-    Sparsity("l0", cardinality=50),
-    Sparsity("l1", l1_bound=round(50**0.5, 3)),  # the norm of 50 equal loadings
-    Sparsity("nonnegative l0", cardinality=50, nonnegative=True),
-)
+SPARSITIES = ("l0", "l1", "nonnegative l0")
+
+
+def sparsity_for(name: str, data: DataSet) -> Sparsity:
+    """A kind of sparsity with the bound that belongs to the data."""
+    if name == "l1":
+        return Sparsity(name, l1_bound=data.l1_bound)
+    return Sparsity(name, cardinality=CARDINALITY, nonnegative=name.startswith("nonnegative"))
 
 
 def factor_data(n: int, d: int) -> NDArray[np.float64]:
@@ -128,10 +135,10 @@ DATA_SETS = (
 QUICK = ("gene-like", "1000x1000")
 
 
-def grid(names: tuple[str, ...], *, quick: bool = False) -> list[Case]:
+def grid(names: tuple[str, ...], kinds: tuple[str, ...] = (), *, quick: bool = False) -> list[Case]:
     """All cases whose name (data set, or data set/r) begins with one of the given ones."""
     cases = [
-        Case(data, r, SPARSITIES)
+        Case(data, r, tuple(sparsity_for(kind, data) for kind in kinds or SPARSITIES))
         for data in DATA_SETS
         for r in ((10,) if quick else (10, 20))
         if not quick or names or data.name in QUICK

@@ -1,9 +1,10 @@
 """Fits in fresh child processes: for their peak memory, and so that they can be ended.
 
 The children are forked from a server that has imported everything and computed nothing. Each loads
-the data, fits once at a tiny size, gives freed memory back to the system, resets its peak resident
-set (Linux: /proc/self/clear_refs) and fits. Peak minus resident set before is what the fit needed
-above the input. A counter of Python's own memory would not see what BLAS and LAPACK take.
+the data, has BLAS take its buffers by work with larger matrices, fits once at a tiny size, gives
+freed memory back to the system, resets its peak resident set (Linux: /proc/self/clear_refs) and
+fits. Peak minus resident set before is what the fit needed above the input. A counter of Python's
+own memory would not see what BLAS and LAPACK take.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import blas, eigh
 from scipy.sparse import issparse, load_npz, save_npz
 from threadpoolctl import threadpool_limits
 
@@ -30,6 +32,7 @@ from benchmarks.cases import Job, factor_data
 
 _MEMORY_SHARE = 0.6
 _TINY = (150, 100)
+_BUFFERED = 1024  # beyond this order BLAS takes hardly more for itself
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["benchmarks.contestants", "benchmarks.tuning"])
 
@@ -41,10 +44,13 @@ class Trial:
     seconds: float | None = None
     peak_bytes: int | None = None
     cached_columns: int | None = None
+    cached_bytes: int | None = None
     components: NDArray[np.float64] | None = field(default=None, repr=False)
     sweeps: int | None = None
     passes: int | None = None
     failure: str | None = None
+    longer_than: float | None = None  # seconds after which it was ended, if that is the reason
+    recorded: bool = False  # known from an earlier run and not tried
 
 
 def store(X: Any, folder: Path) -> Path:
@@ -66,7 +72,9 @@ def load(path: Path) -> Any:
 def trial(job: Job, path: Path, *, limit: float, threads: int) -> Trial:
     """One fit, ended after ``limit`` seconds."""
     result = in_child(_one_fit, job, path, threads, limit=limit)
-    return Trial(failure=result) if isinstance(result, str) else result
+    if isinstance(result, str):
+        return Trial(failure=result, longer_than=limit if result == too_long(limit) else None)
+    return result  # type: ignore[no-any-return]
 
 
 def in_child(function: Callable[..., Any], *arguments: Any, limit: float) -> Any:
@@ -77,7 +85,7 @@ def in_child(function: Callable[..., Any], *arguments: Any, limit: float) -> Any
     sender.close()
     try:
         if not receiver.poll(limit):
-            return f"no result in {_span(limit)}"
+            return too_long(limit)
         return receiver.recv()
     except EOFError:
         return "the process died"
@@ -111,15 +119,31 @@ def _one_fit(job: Job, path: Path, threads: int) -> Trial:
         fitted = contestants.fit(job, X)
         seconds = time.perf_counter() - start
         peak = None if before is None else _status("VmHWM") - before
+        columns, n_bytes = cached.count, cached.n_bytes
     return Trial(
-        seconds, peak, cached.count, fitted.components, sweeps=fitted.sweeps, passes=fitted.passes
+        *(seconds, peak, columns, n_bytes, fitted.components),
+        sweeps=fitted.sweeps,
+        passes=fitted.passes,
     )
 
 
 def _warm_up(job: Job, X: Any) -> None:
     """Whatever a first call loads or allocates for good is not the fit's."""
+    _take_buffers(min(*X.shape, _BUFFERED))
     tiny = factor_data(*_TINY)
     contestants.fit(job, type(X)(tiny) if issparse(X) else tiny)
+
+
+def _take_buffers(size: int) -> None:
+    """Have BLAS allocate: NumPy's and SciPy's own, products, Gram matrices, factorisations."""
+    A = factor_data(size, size)
+    for B in (A, np.asfortranarray(A)):
+        product = B @ A + B.T @ B
+        blas.dsyrk(1.0, B)
+        blas.dgemm(1.0, B, B, trans_a=True)
+        B.T @ A[:, :20]
+    eigh(product, subset_by_index=(max(size - 20, 0), size - 1))
+    np.linalg.svd(A[:, :40], full_matrices=False)
 
 
 def _fresh_peak() -> int | None:
@@ -146,5 +170,6 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
-def _span(seconds: float) -> str:
-    return f"{seconds / 60:g} min" if seconds >= 60 else f"{seconds:g} s"
+def too_long(limit: float) -> str:
+    """The reason for a fit that was ended."""
+    return f"no result in {limit / 60:g} min" if limit >= 60 else f"no result in {limit:g} s"

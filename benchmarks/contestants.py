@@ -94,6 +94,8 @@ def penalised(job: Job, X: Any, **options: Any) -> Any:
         raise NotApplicableError("does not take sparse data")
     if _bound(job).nonnegative:
         raise NotApplicableError("has no nonnegative loadings")
+    if _bound(job).cardinality is None:
+        raise NotApplicableError("has no bound on the l1 norm; compared beside l0 only")
     kind = {"SparsePCA": SklearnSparsePCA, "MiniBatchSparsePCA": MiniBatchSparsePCA}[job.contestant]
     alpha = 1.0 if job.alpha is None else job.alpha
     return kind(job.r, alpha=alpha, random_state=0, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,19 @@ import numpy as np
 
 from benchmarks import contestants
 from benchmarks.cases import Case, Job, Sparsity, input_bytes
-from benchmarks.children import Trial, in_child, store, trial
+from benchmarks.children import Trial, in_child, store, too_long, trial
+from benchmarks.penalties import Penalties, Penalty
 from benchmarks.quality import check
 from benchmarks.tuning import tune
 from redac.metrics import pev
 
 Row = dict[str, Any]
+
+_ROUNDS_OF_SLOW = 3  # for fits of more than a second, whose times vary little
+# A fit that has fewer non-zeros than it was tuned for is tried with so much of its penalty.
+_WEAKER = 0.99
+_CONFIRMATIONS = 3
+_LARGE = 4_000_000  # entries
 
 
 @dataclass(frozen=True)
@@ -29,13 +36,19 @@ class Settings:
     rounds: int = 5
     case_seconds: float = 30.0  # for the rounds of one case; slow contestants are left out of them
     limit: float = 60.0  # for one fit of plain NumPy and of rivals without a penalty
-    peer_limit: float = 600.0  # for one fit of redac, PCA or a penalised rival; for tuning
+    hopeless_limit: float = 10.0  # for plain NumPy on large data, of which every update is a pass
+    peer_limit: float = 180.0  # for one fit of redac, PCA or a penalised rival
+    tuning_limit: float = 900.0  # for the search for one penalty
     only: tuple[str, ...] = ()  # contestants to measure; empty: all
-    alphas: Mapping[tuple[Any, ...], float] = field(default_factory=dict)  # of an earlier run
+    penalties: Penalties = field(default_factory=Penalties)
+    tune: bool = False  # search for penalties that are known, too
     progress: Callable[[str], None] = lambda text: None
 
     def takes(self, name: str) -> bool:
         return not self.only or name in self.only
+
+    def changed(self, **changes: Any) -> Settings:
+        return replace(self, **changes)
 
 
 def measure(case: Case, settings: Settings) -> tuple[list[Row], list[Row]]:
@@ -54,17 +67,22 @@ def _first_trials(case: Case, path: Path, settings: Settings) -> dict[Job, Trial
     trials: dict[Job, Trial] = {}
     for job in _jobs(case, settings):
         if job.contestant in contestants.PENALISED:
-            job, failure = _tuned(case, job, path, trials, settings)
-            if failure is not None:
-                trials[job] = Trial(failure=failure)
-                continue
-        patient = job.contestant in (*contestants.MAIN, *contestants.PENALISED)
-        limit = settings.peer_limit if patient else settings.limit
-        trials[job] = trial(job, path, limit=limit, threads=settings.threads)
-        seconds, failure = trials[job].seconds, trials[job].failure
-        told = failure if seconds is None else f"{seconds:.3g} s"
+            job, result = _penalised_trial(case, job, path, trials, settings)
+        else:
+            limit = _limit(case, job, settings)
+            result = trial(job, path, limit=limit, threads=settings.threads)
+        trials[job] = result
+        told = result.failure if result.seconds is None else f"{result.seconds:.3g} s"
         settings.progress(f"  {job.contestant}, {job.sparsity or 'no bound'}: {told}")
     return trials
+
+
+def _limit(case: Case, job: Job, settings: Settings) -> float:
+    if job.contestant in contestants.MAIN:
+        return settings.peer_limit
+    if job.contestant == "plain NumPy" and case.data.n * case.data.d > _LARGE:
+        return min(settings.limit, settings.hopeless_limit)
+    return settings.limit
 
 
 def _jobs(case: Case, settings: Settings) -> Iterator[Job]:
@@ -77,22 +95,51 @@ def _jobs(case: Case, settings: Settings) -> Iterator[Job]:
             yield Job(name, case.r, sparsity)
 
 
-def _tuned(
+def _penalised_trial(
     case: Case, job: Job, path: Path, trials: dict[Job, Trial], settings: Settings
-) -> tuple[Job, str | None]:
-    """The job with a penalty that gives at least the non-zeros of redac, or why there is none."""
+) -> tuple[Job, Trial]:
+    """A fit with the known penalty, or with one that is searched for, confirmed and kept."""
     ours = trials.get(Job("redac", job.r, job.sparsity), Trial()).components
     if ours is None:
-        return job, "no result of redac to be compared with"
-    least = int(np.count_nonzero(ours))
-    key = (case.data.name, job.r, str(job.sparsity), job.contestant)
-    job = replace(job, alpha=settings.alphas.get(key))
-    limit, threads = settings.peer_limit, settings.threads
-    answer = in_child(tune, job, path, least, limit, threads, limit=3 * limit)
+        return job, Trial(failure="no result of redac to be compared with")
+    aim = int(np.count_nonzero(ours))
+    known = settings.penalties.get((case.data.name, job.r, str(job.sparsity), job.contestant))
+    if known is not None and known.serves(aim) and not settings.tune:
+        job = replace(job, alpha=known.alpha)
+        if known.longer_than is not None and known.longer_than >= settings.peer_limit:
+            late = known.longer_than
+            return job, Trial(failure=too_long(late), longer_than=late, recorded=True)
+        return job, trial(job, path, limit=settings.peer_limit, threads=settings.threads)
+    settings.progress(f"  {job.contestant}, {job.sparsity}: searching for a penalty")
+    job = replace(job, alpha=_first_penalty(case, job, settings))
+    limit, threads = settings.tuning_limit, settings.threads
+    answer = in_child(tune, job, path, aim, threads, limit=limit)
     if isinstance(answer, str):
-        late = answer.startswith("no result in")
-        return job, f"not tuned: {answer}" if late else answer
-    return replace(job, alpha=answer), None
+        return job, Trial(failure=answer)
+    return _confirmed(case, replace(job, alpha=answer), path, aim, settings)
+
+
+def _first_penalty(case: Case, job: Job, settings: Settings) -> float | None:
+    """The penalty of SparsePCA, which minimises the same function, if it is known."""
+    known = settings.penalties.get((case.data.name, job.r, str(job.sparsity), "SparsePCA"))
+    return None if known is None else known.alpha
+
+
+def _confirmed(case: Case, job: Job, path: Path, aim: int, settings: Settings) -> tuple[Job, Trial]:
+    """A whole fit with a penalty that was found, which goes into the file with what it gave."""
+    for _ in range(_CONFIRMATIONS):
+        result = trial(job, path, limit=settings.peer_limit, threads=settings.threads)
+        count = None if result.components is None else int(np.count_nonzero(result.components))
+        alpha = job.alpha
+        assert alpha is not None  # noqa: S101  (the caller has set it)
+        if (count is not None and count >= aim) or result.longer_than is not None:
+            where = (case.data.name, job.r, str(job.sparsity), job.contestant)
+            settings.penalties.add(Penalty(*where, aim, alpha, count, result.longer_than))
+            return job, result
+        if count is None:
+            return job, result
+        job = replace(job, alpha=_WEAKER * alpha)
+    return replace(job, alpha=alpha), result
 
 
 def _alternate(trials: dict[Job, Trial], X: Any, settings: Settings) -> dict[Job, list[float]]:
@@ -102,8 +149,10 @@ def _alternate(trials: dict[Job, Trial], X: Any, settings: Settings) -> dict[Job
     """
     times: dict[Job, list[float]] = {job: [] for job in _quick_enough(trials, settings)}
     start = time.perf_counter()
-    for _ in range(settings.rounds):
+    for number in range(settings.rounds):
         for job, found in times.items():
+            if number >= _ROUNDS_OF_SLOW and min(found) > 1.0:
+                continue
             begin = time.perf_counter()
             contestants.fit(job, X)
             found.append(time.perf_counter() - begin)
@@ -137,6 +186,9 @@ def _row(case: Case, job: Job, first: Trial, times: list[float], X: Any) -> Row:
         "sparsity": None if job.sparsity is None else str(job.sparsity),
         "contestant": job.contestant,
         "failure": first.failure,
+        "longer_than": first.longer_than,
+        "recorded": first.recorded,
+        "alpha": job.alpha,
     }
     if first.components is None or first.seconds is None:
         return row
@@ -147,9 +199,9 @@ def _row(case: Case, job: Job, first: Trial, times: list[float], X: Any) -> Row:
         "input_bytes": input_bytes(X),
         "peak_bytes": first.peak_bytes,
         "cached_columns": first.cached_columns,
+        "cached_bytes": first.cached_bytes,
         "pev": pev(X, first.components),
         "nonzeros": int(np.count_nonzero(first.components)),
         "sweeps": first.sweeps,
         "passes": first.passes,
-        "alpha": job.alpha,
     }

@@ -131,12 +131,17 @@ def _scatter(X: Any, shift: Array) -> float:
 
 
 def square_root(X: Array) -> Array:
-    """A matrix of d rows with the scatter matrix of X: the same iterates at less cost when n > d.
+    """A matrix of d + 1 rows with the scatter matrix of X: the same iterates at less cost if n > d.
 
     Its columns have no mean, so it can stand in for the data.
     """
     centred = X - X.mean(axis=0)
     values, vectors = eigh(centred.T @ centred)
-    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    stacked: Array = np.vstack([root, -root]) / np.sqrt(2.0)
-    return stacked
+    rows = values.size + 1
+    root: Array = np.zeros((rows, values.size))
+    root[:-1] = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    # The reflection that takes the last axis, along which the root is zero, to the vector of ones.
+    normal = np.full(rows, -1.0 / np.sqrt(rows))
+    normal[-1] += 1.0
+    root -= np.outer(normal, (2.0 / (normal @ normal)) * (normal @ root))
+    return root

@@ -10,6 +10,8 @@ from typing import Any
 Row = dict[str, Any]
 
 TOL = 1e-7  # the default of redac
+_FACTOR = 20.0  # how much longer SparsePCA is to take
+_PATIENCE = 600.0  # seconds within which SparsePCA has to finish for its time to count
 _RIVALS = ("SparsePCA", "MiniBatchSparsePCA", "abess")
 _LARGE = 1000
 # What counts as the same PEV, in percentage points.
@@ -28,7 +30,7 @@ class Verdict:
 def verdicts(results: dict[str, Any]) -> list[Verdict]:
     """All aims, judged on the rows of a run."""
     rows, quality = results["rows"], results["quality"]
-    return [_memory(rows), _rivals(rows), _settled(quality), _same_start(quality)]
+    return [_memory(rows), _faster(rows), _rivals(rows), _settled(quality), _same_start(quality)]
 
 
 def speed_ratios(rows: list[Row]) -> dict[tuple[str, int, str], float]:
@@ -60,15 +62,13 @@ def is_dense(row: Row) -> bool:
 
 
 def allowed_bytes(row: Row) -> float | None:
-    """Memory above the input that a fit may take; None where the cached columns are not known."""
+    """Memory above the input that a fit may take; None where it is not known what it cached."""
     n, d = row["n"], row["d"]
-    if d <= n:
-        cached = 8 * d * d
-    elif row["cached_columns"] is None:
+    cached = row.get("cached_bytes")
+    if cached is None:
         return None
-    else:
-        cached = min(8 * d * row["cached_columns"], 1 << 30)
-    return float(0.2 * row["input_bytes"] + 64 * (n + d) * row["r"] + cached)
+    whole = 8 * d * d if d <= n else 0  # where d ≤ n, all of S is formed
+    return float(0.2 * row["input_bytes"] + 64 * (n + d) * row["r"] + whole + cached)
 
 
 def _memory(rows: list[Row]) -> Verdict:
@@ -83,6 +83,25 @@ def _memory(rows: list[Row]) -> Verdict:
         "kept, on dense data with n, d ≥ 1000"
     )
     return _verdict(aim, shares, lambda share: share <= 1.0, max, "{:.0%} of what is allowed")
+
+
+def _faster(rows: list[Row]) -> Verdict:
+    """Times of SparsePCA over ours; a fit that was ended took at least as long as it was given."""
+    ours = {(row["data"], row["r"], row["sparsity"]): row for row in _done(rows, "redac")}
+    ratios = {}
+    for row in rows:
+        mine = ours.get((row["data"], row["r"], row["sparsity"]))
+        seconds = row.get("seconds") or row.get("longer_than")
+        if row["contestant"] != "SparsePCA" or mine is None or seconds is None:
+            continue
+        ratio = seconds / mine["seconds"]
+        if "seconds" in row or ratio >= _FACTOR or seconds < _PATIENCE:
+            ratios[_label(row["data"], row["r"], row["sparsity"])] = ratio
+    aim = (
+        f"SparsePCA takes at least {_FACTOR:g} times as long, wherever it finishes in "
+        f"{_PATIENCE / 60:g} minutes"
+    )
+    return _verdict(aim, ratios, lambda ratio: ratio >= _FACTOR, min, "{:.3g} times")
 
 
 def _rivals(rows: list[Row]) -> Verdict:

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 import redac
 import redac.cli.inputs
+import redac.files.parquet
 import redac.report
 from helpers import factor_data
 from redac import SparsePCA
@@ -407,7 +408,7 @@ def test_the_same_seed_gives_the_same_output(run: Run, tmp_path: Path) -> None:
     np.save(tmp_path / "data.npy", np.random.default_rng(8).standard_normal((20, 40)))
 
     def outcome(seed: int) -> str:
-        arguments = ("--components", 4, "--cardinality", 4, "--init-count", 5, "--seed", seed)
+        arguments = ("--components", 8, "--cardinality", 6, "--init-count", 8, "--seed", seed)
         return done(run("fit", tmp_path / "data.npy", *arguments)).out
 
     assert outcome(1) == outcome(1)
@@ -890,14 +891,14 @@ _INTERRUPTIBLE = (
 class Watched:
     """The command with a terminal as its standard error and a file as its standard output."""
 
-    def __init__(self, out: Path, *arguments: object) -> None:
+    def __init__(self, out: Path, *arguments: object, before: str = "") -> None:
         pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
         self.seen = b""
         self._out = out
         self._terminal, end = pty.openpty()
         with out.open("wb") as stdout:
             self._process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-c", _INTERRUPTIBLE, *map(str, arguments)],
+                [sys.executable, "-c", before + _INTERRUPTIBLE, *map(str, arguments)],
                 stdout=stdout,
                 stderr=end,
                 env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"},
@@ -938,8 +939,8 @@ def watched(tmp_path: Path) -> Iterator[Callable[..., Watched]]:
     """Start the command on a terminal."""
     started: list[Watched] = []
 
-    def start(*arguments: object) -> Watched:
-        started.append(Watched(tmp_path / "stdout.txt", *arguments))
+    def start(*arguments: object, before: str = "") -> Watched:
+        started.append(Watched(tmp_path / "stdout.txt", *arguments, before=before))
         return started[-1]
 
     yield start
@@ -986,6 +987,57 @@ def test_progress_is_drawn_and_cleared(
     assert process.seen.count(b"\x1b[?25l") == process.seen.count(b"\x1b[?25h")  # the cursor
     assert "\x1b" not in outcome.out
     assert outcome.out == done(run(*arguments, "--seed", 1)).out
+
+
+_SMALL_IS_LARGE = (
+    "import redac.files.parquet, redac.sources.local; "
+    "redac.files.parquet.STREAMED_BYTES = 0; redac.sources.local._BLOCK_BYTES = 1 << 17; "
+)
+
+
+@pytest.mark.parametrize("suffix", ["npy", "parquet"])
+def test_passes_over_a_file_have_a_progress_bar(
+    watched: Callable[..., Watched], tmp_path: Path, suffix: str
+) -> None:
+    X = np.random.default_rng(1).standard_normal((5000, 30))
+    path, folder = tmp_path / f"data.{suffix}", tmp_path / "out"
+    if suffix == "npy":
+        np.save(path, X)
+    else:
+        pd.DataFrame(X, columns=[f"f{j}" for j in range(30)]).to_parquet(path, row_group_size=900)
+    arguments = ("fit", path, "--cardinality", "5,5,5", "--output", folder)
+    process = watched(*arguments, before=_SMALL_IS_LARGE)
+    outcome = process.outcome()
+    assert outcome.status == 0
+    assert b"reading, pass 1" in process.seen
+    assert b" of 5,000 rows" in process.seen
+    assert process.seen.count(b"\x1b[?25l") == 2  # a bar for the fit and one for the scores
+    assert process.seen.rindex(b" of 5,000 rows") > process.seen.rindex(b"% explained")
+    assert outcome.err == f"note: results written to {folder}\n"
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("damage", ["no end", "no middle", "zeros in the middle"])
+def test_a_damaged_parquet_file_is_a_wrong_input(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, streamed: bool
+) -> None:
+    monkeypatch.setattr(redac.files.parquet, "STREAMED_BYTES", 0 if streamed else 1 << 40)
+    path = tmp_path / "data.parquet"
+    X = np.random.default_rng(1).standard_normal((3000, 6))
+    pd.DataFrame(X, columns=list("abcdef")).to_parquet(path, row_group_size=500)
+    content, middle = path.read_bytes(), path.stat().st_size // 2
+    path.write_bytes(
+        {
+            "no end": content[:middle],
+            "no middle": content[:1000] + content[middle:],
+            "zeros in the middle": content[:middle] + bytes(3000) + content[middle + 3000 :],
+        }[damage]
+    )
+    outcome = run("fit", path, "--components", 2)
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith(f"redac: {path}: damaged, or not a Parquet file (")
+    assert outcome.err.count("\n") == 1
 
 
 def test_interrupt_prints_the_best_so_far(watched: Callable[..., Watched], tmp_path: Path) -> None:

@@ -370,11 +370,62 @@ def test_a_start_of_ones_own_is_taken():
 
 
 def test_a_ridge_separates_components():
-    settings = {"l1_bound": 1.6, "nonnegative": True, "standardize": True, "tol": 1e-5}
+    settings = {"l1_bound": 1.6, "nonnegative": True, "standardize": True, "n_init": 2, "tol": 1e-5}
     with pytest.warns(SeparationWarning, match="nearly parallel.*ridge"):
-        free = SparsePCA(3, **settings).fit(X)
+        free = SparsePCA(3, min_separation=0, **settings).fit(X)
     kept = SparsePCA(3, ridge=0.05, **settings).fit(X)
     assert free.separation_ < 0.01 < 0.1 < kept.separation_
+
+
+def wide_factors():
+    rng = np.random.default_rng(4)
+    scores = rng.standard_normal((30, 6)) * np.linspace(3, 1, 6)
+    loadings = rng.standard_normal((6, 200)) * (rng.random((6, 200)) < 0.2)
+    return scores @ loadings + rng.standard_normal((30, 200))
+
+
+def test_l1_bounds_end_before_components_collapse():
+    Y = wide_factors()
+    with pytest.warns(SeparationWarning, match=r"l1 bounds do not keep.* below 0\.1\b.*ridge"):
+        model = SparsePCA(5, l1_bound=3.0).fit(Y)
+    assert not model.converged_
+    assert model.separation_ >= 0.1
+    assert np.abs(model.components_).sum(axis=1).max() <= 3.0 * (1 + 1e-9)
+    # The history belongs to the components that are kept, not to the sweep that was taken back.
+    assert model.n_iter_ == len(model.objective_history_) < 200
+    assert (np.diff(model.objective_history_) <= 1e-12).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        free = SparsePCA(5, l1_bound=3.0, min_separation=0, max_iter=200).fit(Y)
+    assert free.separation_ < 0.1  # so the end was needed
+    assert free.score(Y) > model.score(Y)
+    assert np.count_nonzero(free.components_) > 1.2 * np.count_nonzero(model.components_)
+    assert not np.signbit(model.components_[model.components_ == 0]).any()
+
+
+def test_a_wanted_separation_holds_for_l1_bounds():
+    Y = wide_factors()
+    for least in (0.05, 0.3):
+        with pytest.warns(SeparationWarning, match=f"below {least:g}"):
+            model = SparsePCA(5, l1_bound=3.0, min_separation=least).fit(Y)
+        assert model.separation_ >= least
+
+
+def test_components_that_are_too_close_from_the_beginning_are_kept_and_said():
+    Y = wide_factors()
+    v = np.zeros(200)
+    v[:4] = 0.5
+    start = np.array([v, v + 1e-3 * np.eye(200)[5]])
+    with pytest.warns(SeparationWarning):
+        model = SparsePCA(2, l1_bound=2.0, init=start, min_separation=0.9999).fit(Y)
+    assert model.n_iter_ >= 1
+    assert np.isfinite(model.components_).all()
+
+
+@pytest.mark.parametrize("wrong", ["none", None, -0.1, 1.5, np.nan])
+def test_min_separation_is_a_share_or_auto(wrong):
+    with pytest.raises((ValueError, TypeError), match="min_separation="):
+        SparsePCA(2, min_separation=wrong).fit(X)
 
 
 # Honest failure

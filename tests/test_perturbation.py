@@ -44,8 +44,8 @@ SOURCES = {
 
 def searched(problem: Problem) -> Search:
     search = Search(problem, Silent())
-    r = len(problem.constraints)
-    search.try_starts(Starts(problem.source, r, np.random.RandomState(0)).sequence("pca", 2))
+    starts = Starts(problem.source, problem.constraints, np.random.RandomState(0))
+    search.try_starts(starts.sequence("pca", 2))
     return search
 
 
@@ -85,7 +85,7 @@ def test_the_same_seed_gives_the_same_answer_and_the_same_spread():
     assert not np.array_equal(first.search_history_[shares], other.search_history_[shares])
     two = [fit(0, 2) for _ in range(2)]
     np.testing.assert_array_equal(two[0].components_, two[1].components_)
-    assert len(two[0].search_history_[shares]) == 2 + 2 * 30
+    assert len(two[0].search_history_[shares]) == 3 + 2 * 30
     alone = first.search_history_[shares][2:]  # chains know nothing of each other
     np.testing.assert_allclose(two[0].search_history_[shares][2:][:25], alone[:25], atol=1e-12)
 
@@ -94,7 +94,7 @@ def test_the_history_says_what_each_run_came_to():
     model = SparsePCA(6, cardinality=3, n_perturbations=40, random_state=0)
     history = model.fit_covariance(PITPROPS).search_history_
     shares, agreement = history["explained_variance_ratio"], history["agreement"]
-    assert len(shares) == len(agreement) == 42
+    assert len(shares) == len(agreement) == 43
     assert shares.max() == pytest.approx(model.explained_variance_ratio_.sum(), abs=1e-9)
     assert ((agreement >= 0) & (agreement <= 1)).all()
     assert agreement[np.argmax(shares)] == 1.0

@@ -29,6 +29,8 @@ pytestmark = [
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 dask = pytest.importorskip("dask")
+h5py = pytest.importorskip("h5py")
+zarr = pytest.importorskip("zarr")
 
 
 class RowStore:
@@ -58,6 +60,17 @@ def memory_mapped(X, tmp_path):
     return np.load(tmp_path / "X.npy", mmap_mode="r")
 
 
+def hdf5_dataset(X, tmp_path, **options):
+    with h5py.File(tmp_path / "X.h5", "w") as file:
+        file.create_dataset("X", data=X, **options)
+    return h5py.File(tmp_path / "X.h5", "r")["X"]
+
+
+def zarr_array(X, tmp_path, chunks):
+    zarr.create_array(tmp_path / "X.zarr", data=X, chunks=chunks, overwrite=True)
+    return zarr.open_array(tmp_path / "X.zarr", mode="r")
+
+
 def frame(X):
     return pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
 
@@ -79,6 +92,10 @@ CONTAINERS = {
     "store": lambda X, _: RowStore(X),
     "store-with-chunks": lambda X, _: RowStore(X, chunks=(4, X.shape[1])),
     "store-sparse": lambda X, _: sparse_store(X),
+    "store-hdf5": hdf5_dataset,
+    "store-hdf5-chunks": lambda X, folder: hdf5_dataset(X, folder, chunks=(4, 5), compression=1),
+    "store-zarr": lambda X, folder: zarr_array(X, folder, (4, X.shape[1])),
+    "store-zarr-columns": lambda X, folder: zarr_array(X, folder, (len(X), 3)),
     "csr": lambda X, _: sp.csr_array(X),
     "csc": lambda X, _: sp.csc_array(X),
     "dask-rows": lambda X, _: da.from_array(X, chunks=(20, -1)),
@@ -178,13 +195,38 @@ def test_blocks_of_any_scale_give_the_same_components(container, scale, standard
     assert np.isfinite(np.asarray(model.transform(data))).all()
 
 
-@pytest.mark.parametrize("container", ["store", "dask-rows", "dask-frame", "memory-mapped"])
+@pytest.mark.parametrize(
+    "container",
+    ["store", "store-hdf5", "store-zarr", "csr", "csc", "dask-rows", "dask-frame", "memory-mapped"],
+)
 def test_float32_stays_float32(container, tmp_path):
     X = mixed_data("tall").astype(np.float32)
     data = CONTAINERS[container](X, tmp_path)
     model = SparsePCA(2, cardinality=3).fit(data)
     assert model.components_.dtype == model.transform(data).dtype == np.float32
     close(model.components_, SparsePCA(2, cardinality=3).fit(X).components_, 1e-6)
+
+
+def test_a_float32_matrix_of_a_single_cell_file_is_used_as_it_is(tmp_path):
+    # The layout of AnnData: a group with the three arrays of a CSR matrix.
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 40), density=0.2, rng=rng, format="csr", dtype=np.float32)
+    with h5py.File(tmp_path / "cells.h5ad", "w") as file:
+        group = file.create_group("X")
+        group.attrs.update({"encoding-type": "csr_matrix", "shape": X.shape})
+        for name in ("data", "indices", "indptr"):
+            group[name] = getattr(X, name)
+    with h5py.File(tmp_path / "cells.h5ad") as file:
+        group = file["X"]
+        parts = [group[name][:] for name in ("data", "indices", "indptr")]
+        read = sp.csr_matrix(tuple(parts), shape=tuple(group.attrs["shape"]))
+    model = SparsePCA(3, cardinality=5).fit(read)
+    assert model.components_.dtype == model.transform(read).dtype == np.float32
+    assert as_data(read).X is read
+    # Sums are taken in double precision: the answer is that of the same numbers as float64.
+    exact = SparsePCA(3, cardinality=5).fit(X.toarray().astype(np.float64))
+    close(model.components_, exact.components_, 1e-7)
+    close(model.explained_variance_, exact.explained_variance_, 1e-12)
 
 
 def test_names_of_a_dask_frame_are_kept():
@@ -412,6 +454,51 @@ def test_both_ways_to_the_gram_matrix_of_sparse_data_agree(monkeypatch, make, co
     close(data._gram(), expected.gram(), 1e-6)
     exact = as_data(make(X), sample_weight=weights)
     close(exact._gram(), expected.gram())
+
+
+@pytest.mark.parametrize("live", [[], [7], [39, 2], list(range(40))])
+@pytest.mark.parametrize("weighted", [False, True])
+@standardize
+def test_products_with_few_features_leave_out_the_others(live, weighted, standardize, monkeypatch):
+    monkeypatch.setattr(redac.sources.sparse, "_BLOCK_BYTES", 7 * 8)
+    X = mixed_data("wide")
+    weights = np.arange(14) % 3 if weighted else None
+    expected = as_data(X, sample_weight=weights, standardize=standardize)
+    data = as_data(sp.csr_array(X), sample_weight=weights, standardize=standardize)
+    V = np.zeros((40, 3))
+    V[live] = np.random.default_rng(0).standard_normal((len(live), 3))
+    close(data.product(V), expected.product(V))
+    close(data.product(V[:, 0]), expected.product(V[:, 0]))
+
+
+@pytest.mark.parametrize("cost", [0.0, 1e9], ids=["sparse product", "dense blocks"])
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("most", [2000, 6])
+def test_parts_of_the_scatter_matrix_grow_with_the_questions(
+    make, cost, weighted, most, monkeypatch
+):
+    monkeypatch.setattr(redac.sources.sparse, "_SPARSE_COST", cost)
+    monkeypatch.setattr(redac.sources.sparse, "GRAM_ORDER", most)
+    X = mixed_data("wide")
+    weights = np.arange(14) % 3 if weighted else np.ones(14)
+    data = as_data(make(X), sample_weight=weights if weighted else None)
+    A = (X - np.average(X, axis=0, weights=weights)) * np.sqrt(weights)[:, None]
+    A[:, 3] = 0.0
+    for support in ([5, 9], [9, 3, 5, 20], [2, 3, 5], [30, 31, 39], [0, 5, 9], [20], range(12)):
+        chosen = np.array(support)
+        close(data.submatrix(chosen), A[:, chosen].T @ A[:, chosen])
+
+
+def test_a_part_of_the_scatter_matrix_that_is_known_costs_no_pass():
+    X = sp.random_array((300, 200), density=0.02, rng=np.random.default_rng(0), format="csr")
+    data = as_data(X)
+    data.submatrix(np.array([1, 4, 6, 9]))
+    before = data.n_passes
+    data.submatrix(np.array([9, 4]))
+    assert data.n_passes == before
+    data.submatrix(np.array([9, 5]))
+    assert data.n_passes == before + 1
 
 
 # ------------------------------------------------------------ weights

@@ -1,6 +1,7 @@
 """From starting points to a solution: promising features, polish, the best of several starts."""
 
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,10 @@ from redac import SparsePCA, search, variance
 from redac import run as run_module
 from redac.callbacks import Silent
 from redac.constraints import L0, L1, Nonnegative
+from redac.datasets import load_pitprops
 from redac.exceptions import ExhaustedWarning, SeparationWarning
+from redac.methods import sparse_pca
+from redac.metrics import pev
 from redac.run import Problem, Run
 from redac.search import Search
 from redac.solver import Status, solve
@@ -58,7 +62,7 @@ def problem(source: str, bounds: str, seed: int = 0, **options) -> Problem:
 
 
 def starts(task: Problem, count: int = 2, seed: int = 0) -> list[np.ndarray]:
-    made = Starts(task.source, len(task.constraints), np.random.RandomState(seed))
+    made = Starts(task.source, task.constraints, np.random.RandomState(seed))
     return list(made.sequence("pca", count))
 
 
@@ -307,13 +311,14 @@ def best_of(task: Problem, points=None, monitor=None) -> Search:
 @source
 @bounds
 def test_the_best_of_several_starts_is_no_worse_than_any(source, bounds, monkeypatch):
-    monkeypatch.setattr(search, "_BEHIND", np.inf)  # all starts are finished
+    monkeypatch.setattr(search, "_BEHIND_IF_SMALL", np.inf)  # all starts are finished
     task = problem(source, bounds)
     points = starts(task, 5)
     singly = [value_of(task, finished(task, start).solution.V) for start in points]
     hunt = best_of(task, points)
-    assert value_of(task, hunt.found.V) == pytest.approx(max(singly), abs=1e-10)
-    assert hunt.value / task.source.total == pytest.approx(max(singly), abs=1e-10)
+    # Of runs that come to the same supports one is finished, so the values are equal within tol.
+    assert value_of(task, hunt.found.V) == pytest.approx(max(singly), abs=1e-8)
+    assert hunt.value / task.source.total == pytest.approx(max(singly), abs=1e-8)
     assert hunt.found.status is Status.CONVERGED
     if bounds == "nonnegative":
         assert max(singly) - min(singly) > 1e-6  # there was something to choose
@@ -337,13 +342,13 @@ def test_only_starts_in_reach_are_settled_and_finished(monkeypatch):
     points = starts(task, 5)
     counts = {}
     for behind in (0.0, np.inf):
-        monkeypatch.setattr(search, "_BEHIND", behind)
+        monkeypatch.setattr(search, "_BEHIND_IF_SMALL", behind)
         recorder = Recorder()
         best_of(task, points, recorder)
         counts[behind] = [recorder.tasks.count(name) for name in ("start", "settle", "finish")]
-    assert counts[np.inf] == [5, 5, 5]
+    assert counts[np.inf][:2] == [5, 5]
     assert counts[0.0][0] == 5
-    assert 1 <= counts[0.0][2] < 5
+    assert 1 <= counts[0.0][2] < counts[np.inf][2]
 
 
 @pytest.mark.parametrize("source", ["gram", "factor", "covariance"])
@@ -546,3 +551,81 @@ def test_components_of_ones_own_are_turned_to_their_better_side():
         finished(task, oriented(start, task.constraints)).solution.V,
         finished(task, start).solution.V,
     )
+
+
+def test_starts_that_agree_make_further_ones_unnecessary():
+    task = problem("gram", "l0")
+    same, other = starts(task)[0], starts(task, 6, seed=3)[5]
+    made = []
+
+    def told(*points):
+        for point in points:
+            made.append(point)
+            yield point
+
+    def attempts(until_agreed: bool) -> int:
+        made.clear()
+        search = Search(task, Silent())
+        search.try_starts(told(same, same, other), until_agreed=until_agreed)
+        return len(search.attempts)
+
+    assert attempts(True) == len(made) == 2
+    assert attempts(False) == len(made) == 3
+
+
+def test_only_one_of_several_runs_on_the_same_supports_is_finished():
+    task = problem("gram", "l0")
+    start = starts(task)[0]
+    tasks = []
+
+    class Watching(Silent):
+        def begin(self, task):
+            tasks.append(task)
+            return super().begin(task)
+
+    Search(task, Watching()).try_starts([start, start[:, ::-1], start])
+    assert tasks.count("start") == 3
+    assert tasks.count("finish") < 3
+
+
+def test_supports_do_not_depend_on_the_order_of_components():
+    task = problem("gram", "l0")
+    run, turned, other = (run_of(task) for _ in range(3))
+    V = np.eye(task.source.n_features)[:, : len(task.constraints)]
+    run.solution = replace(run.solution, V=V)
+    turned.solution = replace(turned.solution, V=-V[:, ::-1])
+    other.solution = replace(other.solution, V=V[::-1])
+    assert run.supports == turned.supports != other.supports
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_few_features_a_component_are_found_as_well_as_one_after_the_other(k, nonnegative):
+    """Axes that use all features lead astray where few may be used; the third start does not."""
+    S = load_pitprops().correlation
+    rival = "empca_nonnegative" if nonnegative else "empca"
+    theirs = pev(
+        S, sparse_pca(S, rival, 6, cardinality=k, covariance=True, random_state=0), covariance=True
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeparationWarning)
+        model = SparsePCA(6, cardinality=k, nonnegative=nonnegative).fit_covariance(S)
+    assert 100 * model.explained_variance_ratio_.sum() >= theirs - 0.01
+
+
+def test_a_run_that_cannot_win_is_given_up_and_one_that_can_is_not():
+    source = covariance_source(load_pitprops().correlation)
+    task = Problem(source, [Nonnegative(L0(3))] * 6)
+    varimax = starts(task)[1]
+    whole = finished(task, varimax)
+    assert len(whole.solution.history) > 30  # there is something to save
+    hopeless, hopeful = run_of(task, varimax), run_of(task, varimax)
+    for run in (hopeless, hopeful):
+        run.scout()
+        run.settle()
+    hopeless.finish(10 * task.total)
+    hopeful.finish(0.99 * whole.appraise())
+    assert hopeless.solution.status is Status.STOPPED
+    assert len(hopeless.solution.history) < len(whole.solution.history)
+    assert feasible(task, hopeless.solution.V)
+    assert hopeful.appraise() == pytest.approx(whole.value, rel=1e-6)

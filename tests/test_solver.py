@@ -1,7 +1,7 @@
 """The solver does what Algorithms 1 and 2 say; starting points and explained variance beside it."""
 
 import math
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from helpers import (
 from redac.constraints import L0, L1, Nonnegative
 from redac.solver import Status, directions, solve
 from redac.sources import Columns, Gram, as_data, as_source, covariance_source
-from redac.starts import Starts, oriented, varimax
+from redac.starts import Starts, _deflate, oriented, varimax
 from redac.variance import explained, greedy_order, increments, qr_adjusted, separation
 
 R = 3
@@ -301,7 +301,7 @@ def test_an_interrupt_within_a_sweep_leaves_feasible_loadings(bounds, products):
 
 
 def run_from_pca(S, constraints, **options):
-    start = Starts(S, len(constraints), np.random.RandomState(0)).pca()
+    start = Starts(S, constraints, np.random.RandomState(0)).pca()
     return solve(S, constraints, start, **options)
 
 
@@ -343,7 +343,7 @@ def test_sparse_components_share_out_one_factor_among_them(container, n, nonnega
     u = np.random.default_rng(0).standard_normal(n)
     S, _ = of_data(np.outer(u, np.ones(12)), CONTAINERS[container])
     constraint = Nonnegative(L0(3)) if nonnegative else L0(3)
-    start = Starts(S, 4, np.random.RandomState(0)).pca()
+    start = Starts(S, [L0(3)] * 4, np.random.RandomState(0)).pca()
     solution = solve(S, [constraint] * 4, oriented(start, [constraint] * 4))
     assert solution.exhausted == ()
     assert (solution.V != 0).sum(axis=1).tolist() == [1] * 12
@@ -505,7 +505,7 @@ def test_varimax_recovers_a_simple_structure():
 @shape
 def test_rotated_starts_span_the_principal_subspace_by_unit_vectors(shape):
     S, _ = of_data(factor_data(*shape, seed=5))
-    starts = Starts(S, 3, np.random.RandomState(0))
+    starts = Starts(S, [L0(3)] * 3, np.random.RandomState(0))
     for start in (starts.varimax(), starts.rotation()):
         np.testing.assert_allclose(projector(start), projector(starts.pca()), atol=1e-9)
         np.testing.assert_allclose(np.linalg.norm(start, axis=0), 1.0, rtol=1e-12)
@@ -517,7 +517,7 @@ def test_rotated_starts_span_the_principal_subspace_by_unit_vectors(shape):
 def test_rotated_starts_are_sorted_by_the_variance_they_carry(shape, seed, kind):
     S, _ = of_data(factor_data(*shape, seed=seed))
     axes, values = S.principal_axes(3)
-    start = getattr(Starts(S, 3, np.random.RandomState(seed)), kind)()
+    start = getattr(Starts(S, [L0(3)] * 3, np.random.RandomState(seed)), kind)()
     # Before it was scaled to length one, a column was the axes times √λ times a unit vector.
     lengths = 1 / np.linalg.norm((axes.T @ start).T / np.sqrt(values), axis=1)
     assert (np.diff(lengths) <= 1e-9 * lengths[0]).all()
@@ -530,7 +530,7 @@ def test_a_seed_repeats_a_sequence_of_distinct_starts(init, count):
     given_start = unit_columns(8, 3, seed=0)
 
     def sequence(seed: int) -> list[np.ndarray]:
-        starts = Starts(S, 3, np.random.RandomState(seed))
+        starts = Starts(S, [L0(3)] * 3, np.random.RandomState(seed))
         return list(starts.sequence(given_start if init == "array" else init, count))
 
     first, again, other = sequence(7), sequence(7), sequence(8)
@@ -540,25 +540,62 @@ def test_a_seed_repeats_a_sequence_of_distinct_starts(init, count):
         np.testing.assert_array_equal(a, b)
     for i in range(count):
         assert all(np.abs(first[i] - first[j]).max() > 1e-6 for j in range(i))
-    fixed = {"pca": 2, "varimax": 2, "random": 0, "array": 1}[init]
+    fixed = {"pca": 3, "varimax": 3, "random": 0, "array": 1}[init]
     for number in range(count):
         assert np.array_equal(first[number], other[number]) == (number < fixed)
 
 
 def test_the_first_start_is_the_one_asked_for_and_the_second_its_sibling():
     S, _ = of_data(factor_data(30, 8, seed=5))
-    starts = Starts(S, 3, np.random.RandomState(0))
+    starts = Starts(S, [L0(3)] * 3, np.random.RandomState(0))
     pca, rotated, mine = starts.pca(), starts.varimax(), unit_columns(8, 3, seed=0)
     np.testing.assert_array_equal(list(starts.sequence("pca", 2)), [pca, rotated])
     np.testing.assert_array_equal(list(starts.sequence("varimax", 2)), [rotated, pca])
     np.testing.assert_array_equal(next(starts.sequence(mine, 1)), mine)
 
 
+def explained_share(S: np.ndarray, V: np.ndarray) -> float:
+    return float(np.trace(np.linalg.pinv(V.T @ V) @ (V.T @ S @ V)) / np.trace(S))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_first_of_the_sequential_components_is_nearly_the_best_of_all(k, seed):
+    S, _ = of_data(factor_data(30, 8, seed=seed))
+    matrix = S.dot(np.eye(8))
+    V = Starts(S, [L0(k)] * 3, np.random.RandomState(0)).sequential()
+    assert all(L0(k).contains(v) for v in V.T)
+    best = max(
+        np.linalg.eigvalsh(matrix[np.ix_(some, some)])[-1] for some in combinations(range(8), k)
+    )
+    first = V[:, 0] @ matrix @ V[:, 0]
+    assert 0.8 * best <= first <= best * (1 + 1e-12)
+    # Each component adds what those before it have left.
+    shares = [explained_share(matrix, V[:, : i + 1]) for i in range(3)]
+    assert (np.diff(shares) > 0).all()
+
+
+def test_sequential_components_keep_to_sets_of_every_kind():
+    S, _ = of_data(factor_data(30, 8, seed=1))
+    constraints = [L1(1.5), Nonnegative(L0(2)), Nonnegative(L1(1.3)), L0(1)]
+    V = Starts(S, constraints, np.random.RandomState(0)).sequential()
+    assert all(each.contains(v) for each, v in zip(constraints, V.T, strict=True))
+
+
+def test_deflation_leaves_what_is_orthogonal():
+    S = np.cov(factor_data(30, 8, seed=2), rowvar=False)
+    q = unit_columns(8, 1, seed=3)[:, 0]
+    left = S.copy()
+    _deflate(left, q)
+    rest = np.eye(8) - np.outer(q, q)
+    np.testing.assert_allclose(left, rest @ S @ rest, atol=1e-12 * np.trace(S))
+
+
 @pytest.mark.parametrize("rank", [0, 1, 2])
 @shape
 def test_starts_beyond_the_rank_are_finite(rank, shape):
     S, _ = of_data(factor_data(*shape, seed=5, rank=rank))
-    starts = Starts(S, 4, np.random.RandomState(0))
+    starts = Starts(S, [L0(3)] * 4, np.random.RandomState(0))
     for start in starts.sequence("varimax", 4):
         assert start.shape == (shape[1], 4)
         assert np.isfinite(start).all()

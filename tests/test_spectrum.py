@@ -1,11 +1,19 @@
 """Leading eigenvectors against the full decomposition of numpy."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from helpers import projector
 from redac.sources import spectrum
-from redac.sources.spectrum import axes_through_kernel, block_krylov, leading_eigenvectors
+from redac.sources.spectrum import (
+    ACCURATE,
+    ROUGH,
+    axes_through_kernel,
+    block_krylov,
+    leading_eigenvectors,
+)
 
 
 def with_spectrum(values: np.ndarray, seed: int = 0) -> np.ndarray:
@@ -105,6 +113,48 @@ def test_block_krylov_asks_for_few_products_and_repeats_itself(r):
     again, values_again = block_krylov(dot, D, r)
     np.testing.assert_array_equal(first, again)
     np.testing.assert_array_equal(values, values_again)
+
+
+@spectrum_of
+@counts
+def test_rough_axes_cost_fewer_products_and_capture_nearly_as_much(name, r):
+    S = with_spectrum(SPECTRA[name])
+    widths = {ROUGH: 0, ACCURATE: 0}
+    captured = {}
+    for accuracy in widths:
+
+        def dot(V, accuracy=accuracy):
+            widths[accuracy] += V.shape[1]
+            return S @ V
+
+        axes, values = block_krylov(dot, D, r, accuracy=accuracy)
+        np.testing.assert_allclose(axes.T @ axes, np.eye(r), atol=1e-10)
+        captured[accuracy] = np.trace(axes.T @ S @ axes)
+        assert values.sum() == pytest.approx(captured[accuracy], rel=1e-9)
+    assert widths[ROUGH] <= widths[ACCURATE]
+    assert captured[ROUGH] >= 0.98 * captured[ACCURATE]
+    if name == "slow decay":
+        assert widths[ROUGH] < widths[ACCURATE]
+
+
+def test_block_krylov_keeps_nothing_but_its_basis():
+    d, r = 20_000, 5
+    scales = 1.0 / np.arange(1, d + 1)
+    asked = []
+
+    def dot(V):
+        asked.append(V.shape[1])
+        return V * scales[:, None]
+
+    tracemalloc.start()
+    try:
+        block_krylov(dot, d, r, accuracy=1e-8)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # Room for all rounds, and at a time four blocks: two to factorise, one product and a result.
+    room = 8 * d * asked[0] * spectrum._MAX_ROUNDS
+    assert peak < room + 6 * 8 * d * asked[0]
 
 
 @spectrum_of

@@ -89,10 +89,14 @@ class ComponentModel(
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        data = self._named(lambda: as_data(X, mean=self.mean_, scale=self.scale_)).with_scatter()
-        total = float(data.diagonal.sum())
         V = self.components_.astype(np.float64).T
-        return variance.explained(data.quadratic(V), V.T @ V) / total if total > 0 else 0.0
+        data = raw_data(X, mean=self.mean_, scale=self.scale_)
+        found = data.plain_products(V)
+        if found is None:  # numbers of extreme size, or no numbers: that takes a closer look
+            data = self._named(data.checked).with_scatter()
+            found = float(data.diagonal.sum()), data.quadratic(V)
+        total, M = found
+        return variance.explained(M, V.T @ V) / total if total > 0 else 0.0
 
     def loadings_table(self) -> Any:
         """The non-zero loadings as a DataFrame of features × components.

@@ -94,7 +94,7 @@ class L1:
         if np.abs(v).sum() <= self.bound:
             return v
         magnitudes = np.abs(w) / np.abs(w).max()
-        return np.copysign(self._shrink(magnitudes), w)
+        return np.copysign(self._shrink(magnitudes), w) + 0.0  # no zero with a minus sign
 
     def _shrink(self, a: Vector) -> Vector:
         """Solve ‖soft(a, λ)‖₁ = t‖soft(a, λ)‖₂ for magnitudes a scaled to a maximum of one.
@@ -103,27 +103,31 @@ class L1:
         which keep their digits where sums of the entries themselves cancel: at ties, and on flat
         vectors.
         """
+        delta = 1.0 - a
         few = math.ceil(_OFTEN_ENOUGH * self.bound**2)
         if few < a.size:
             # The threshold depends on the entries above it alone, and these are mostly few.
-            candidates = np.sort(largest(a, few))
-            v = self._shrink_sorted(a, candidates[np.argsort(-a[candidates], kind="stable")])
-            if np.count_nonzero(v) < candidates.size:
-                return v
-        return self._shrink_sorted(a, np.argsort(-a, kind="stable"))
+            nearest = np.sort(np.partition(delta, few)[:few])
+            if not self._keeps_all(nearest):
+                return self._shrink_by(delta, nearest)
+        return self._shrink_by(delta, np.sort(delta))
 
-    def _shrink_sorted(self, a: Vector, order: NDArray[np.intp]) -> Vector:
-        """The same, of the entries in this order, largest first, and no others."""
+    def _keeps_all(self, nearest: Vector) -> bool:
+        """Whether the threshold lies beyond all these distances, which ascend."""
+        return _is_below(nearest, nearest.size - 1, self.bound)
+
+    def _shrink_by(self, delta: Vector, nearest: Vector) -> Vector:
+        """The same, with the threshold found among the smallest distances, which ascend."""
         t = self.bound
-        delta = 1.0 - a[order]
-        ties = int(np.searchsorted(delta, 0.0, side="right"))
-        v = np.zeros_like(a)
+        ties = int(np.searchsorted(nearest, 0.0, side="right"))
+        v = np.zeros_like(delta)
         if t * t <= ties * (1 + 1e-12):
-            v[order[:ties]] = _point_on_face(ties, t)
+            v[np.flatnonzero(delta <= 0.0)[:ties]] = _point_on_face(ties, t)
             return v
-        m = _active_count(delta, t)
-        tau = _threshold_distance(delta[:m], t)
-        v[order[:m]] = normalized(np.maximum(tau - delta[:m], 0.0))
+        m = _active_count(nearest, t)
+        tau = _threshold_distance(nearest[:m], t)
+        active = np.flatnonzero(delta <= nearest[m - 1])
+        v[active] = normalized(np.maximum(tau - delta[active], 0.0))
         return v
 
     def contains(self, v: Vector, *, atol: float = 1e-9) -> bool:
@@ -213,21 +217,37 @@ def _active_count(delta: Vector, t: float) -> int:
 
     That is the largest m with ‖soft(a, a_m)‖₁ < t‖soft(a, a_m)‖₂ for a in descending order.
     ``delta`` ascends and h(τ) = ‖(τ − δ)₊‖₁/‖(τ − δ)₊‖₂ rises with τ, so bisection finds the place
-    in m; each value of h is summed afresh from differences, with nothing to cancel.
+    in m. Running sums give all values of h at once, but cancel: they say where to look first.
     """
-
-    def is_below(m: int) -> bool:
-        gaps = delta[m] - delta[:m]
-        return bool(gaps.sum() < t * math.sqrt(gaps @ gaps)) if gaps[0] > 0 else True
-
     low, high = 1, delta.size  # entry `low - 1` survives, entry `high` does not
+    guess = _likely_count(delta, t)
+    if guess > low and _is_below(delta, guess - 1, t):
+        low = guess
+    if guess < high and not _is_below(delta, guess, t):
+        high = guess
     while high - low > 0:
         middle = (low + high) // 2
-        if is_below(middle):
+        if _is_below(delta, middle, t):
             low = middle + 1
         else:
             high = middle
     return low
+
+
+def _is_below(delta: Vector, m: int, t: float) -> bool:
+    """Whether entry m survives: h(δ_m) < t, summed from differences, with nothing to cancel."""
+    gaps = delta[m] - delta[:m]
+    return bool(gaps.sum() < t * math.sqrt(gaps @ gaps)) if m and gaps[0] > 0 else True
+
+
+def _likely_count(delta: Vector, t: float) -> int:
+    """The same count from running sums, but for rounding."""
+    m = np.arange(delta.size)
+    sums, squares = np.cumsum(delta) - delta, np.cumsum(delta * delta) - delta * delta
+    lengths = m * delta - sums
+    below = lengths * lengths < t * t * (delta * (lengths - sums) + squares)
+    below[: np.searchsorted(delta, 0.0, side="right")] = True
+    return int(np.argmin(below)) or delta.size
 
 
 def _threshold_distance(delta: Vector, t: float) -> float:

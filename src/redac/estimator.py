@@ -58,9 +58,10 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         The first starting point: principal axes, principal axes rotated to a simple structure,
         random directions, or components of your own.
     n_init : int or "auto", default="auto"
-        Number of starting points; the best result wins. "auto" tries "varimax" beside "pca", and
-        one start for any other ``init``. A number goes on from ``init`` to the other of the two,
-        then to random rotations of the principal axes.
+        Number of starting points; the best result wins. "auto" tries "varimax" beside "pca", and up
+        to 500 features a third start, sparse components found one after the other; for any other
+        ``init`` it is one start. A number goes on from ``init`` to the other of the two, to the
+        third, then to random rotations of the principal axes.
     n_perturbations : int, default=0
         Rounds of iterated local search after the best start: redraw up to three components, solve
         again, keep what is better.
@@ -70,9 +71,11 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         same number of chains.
     ridge : float, default=0.0
         Adds ridge·‖U‖² to the objective, which keeps components from becoming parallel.
-    min_separation : float, default=0.0
+    min_separation : float or "auto", default="auto"
         The least ``separation_`` that is wanted, from 0 to 1. Where the best solution has less, the
-        ridge is raised until the components are that far apart.
+        ridge is raised until the components are that far apart. l1 bounds alone let components
+        collapse: with them and without a ridge, "auto" is 0.1, and the sweeps end before components
+        come closer than that. Otherwise "auto" is 0.
     max_iter : int, default=1000
         Maximum number of sweeps over the components, for each start.
     tol : float, default=1e-7
@@ -144,7 +147,7 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         n_init: Any = "auto",
         n_perturbations: int = 0,
         ridge: float = 0.0,
-        min_separation: float = 0.0,
+        min_separation: Any = "auto",
         max_iter: int = 1000,
         tol: float = 1e-7,
         random_state: Any = None,
@@ -234,15 +237,17 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
             l1_bound=self.l1_bound,
             nonnegative=self.nonnegative,
         )
+        ridge = parameters.amount("ridge", self.ridge)
         problem = Problem(
             source,
             constraints,
-            ridge=parameters.amount("ridge", self.ridge),
+            ridge=ridge,
             max_sweeps=parameters.count("max_iter", self.max_iter, least=1),
             tol=parameters.amount("tol", self.tol),
+            least_separation=parameters.least_separation(self.min_separation, constraints, ridge),
         )
         init = parameters.start(self.init, r, d)
-        starts = parameters.start_count(self.n_init, init)
+        starts = parameters.start_count(self.n_init, init, d)
         rounds = parameters.count("n_perturbations", self.n_perturbations, least=0)
         rng = check_random_state(self.random_state)
         n_chains = parameters.jobs(self.n_jobs)
@@ -252,11 +257,11 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
             max_sweeps=problem.max_sweeps,
             attributes=lambda V: {"components_": V.T.copy(), "n_components_": r},
         )
-        least = parameters.share("min_separation", self.min_separation)
-        search = Search(problem, monitor, least_separation=least)
-        start_points = Starts(source, r, rng)
+        search = Search(problem, monitor)
+        start_points = Starts(source, constraints, rng)
         if isinstance(init, str):
-            search.try_starts(start_points.sequence(init, starts))
+            automatic = isinstance(self.n_init, str)
+            search.try_starts(start_points.sequence(init, starts), until_agreed=automatic)
         else:  # components of one's own are near their place already
             search.try_starts(start_points.sequence(init, starts), first_ridge=0.0)
         perturbed = perturb(search, rounds, rng, n_chains)
@@ -265,7 +270,7 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         self.search_history_ = spread([*search.attempts, *perturbed], search.found.V)
         self._keep(search.found, source, dtype)
         certificates.remember(self, source, start_points)
-        self._warn(search.found)
+        self._warn(search.found, problem)
         return self
 
     def _keep(self, solution: Solution, source: Source, dtype: np.dtype[Any]) -> None:
@@ -277,7 +282,7 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         self.n_iter_ = solution.n_sweeps
         self.converged_ = solution.status is Status.CONVERGED
 
-    def _warn(self, solution: Solution) -> None:
+    def _warn(self, solution: Solution, problem: Problem) -> None:
         """Say what a user should know before trusting the components."""
         exhausted = np.flatnonzero(~self.components_.any(axis=1)).tolist()
         if exhausted:
@@ -289,10 +294,18 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
                 ExhaustedWarning,
                 stacklevel=4,
             )
-        elif self.separation_ < self.min_separation:
+        elif solution.status is Status.TOUCHING:
             warnings.warn(
-                f"No components with min_separation={self.min_separation:g} were found; these have "
-                f"separation_={self.separation_:.2g}. Ask for fewer components, or for less.",
+                "l1 bounds do not keep components apart: the sweeps ended where separation_ would "
+                f"have fallen below {problem.least_separation:g}. A ridge, such as ridge=0.03, or "
+                "a cardinality instead of l1_bound has a proper optimum; min_separation=0 goes on.",
+                SeparationWarning,
+                stacklevel=4,
+            )
+        elif self.separation_ < problem.least_separation:
+            warnings.warn(
+                f"No components with min_separation={problem.least_separation:g} were found; these "
+                f"have separation_={self.separation_:.2g}. Ask for fewer components, or for less.",
                 SeparationWarning,
                 stacklevel=4,
             )

@@ -15,8 +15,11 @@ from joblib import effective_n_jobs
 
 from redac.constraints import L0, L1, Constraint, Nonnegative
 from redac.sources.base import Array
+from redac.sources.spectrum import EXACT_ORDER
 
 INITS = ("pca", "varimax", "random")
+# How far apart components stay where nothing but an l1 bound holds them.
+_APART = 0.1
 
 
 def build_constraints(
@@ -79,6 +82,16 @@ def share(name: str, value: Any) -> float:
     return float(value)
 
 
+def least_separation(value: Any, constraints: Sequence[Constraint], ridge: float) -> float:
+    """How far apart components must stay; "auto" where nothing else keeps them from collapse."""
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f"min_separation={value!r} must be a number from 0 to 1, or 'auto'.")
+        bounded_by_length = any(constraint.free_range is None for constraint in constraints)
+        return _APART if bounded_by_length and ridge == 0.0 else 0.0
+    return share("min_separation", value)
+
+
 def jobs(n_jobs: Any) -> int:
     """A number of processes in the way of joblib: None is one, −1 one for each processor."""
     if n_jobs is not None and (not _is_whole(n_jobs) or n_jobs == 0):
@@ -113,12 +126,17 @@ def start(init: Any, n_components: int, n_features: int) -> str | Array:
     return components.T
 
 
-def start_count(n_init: Any, init: str | Array) -> int:
-    """How many starting points to try; "auto" adds the rotated axes to the principal axes."""
+def start_count(n_init: Any, init: str | Array, n_features: int) -> int:
+    """How many starting points to try.
+
+    "auto" adds to the principal axes the rotated axes and, where features are few, sequential
+    components.
+    """
     if isinstance(n_init, str):
         if n_init != "auto":
             raise ValueError(f"n_init={n_init!r} must be a whole number or 'auto'.")
-        return 2 if isinstance(init, str) and init == "pca" else 1
+        followed = isinstance(init, str) and init == "pca"
+        return 2 + (n_features <= EXACT_ORDER) if followed else 1
     return count("n_init", n_init, least=1)
 
 

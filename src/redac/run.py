@@ -21,6 +21,8 @@ _ROUGHEST = 1e-3
 _ROUGH = 3e-4
 # Sweeps look at this many times as many features as a component may use.
 _SCOPE = 3
+# What a run will still gain, at most, in terms of what it has gained since the last polish.
+_HOPE = 3.0
 # Sweeps before the next polish, which costs about as much.
 _SWEEPS_BETWEEN = 8
 # The value may be highest where components collapse and nobody can read them. At first polish
@@ -31,18 +33,28 @@ _COLLAPSED = 1e-4
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be solved, and how exactly: everything but the starting point."""
+    """What is to be solved, and how exactly: everything but the starting point.
+
+    Where an l1 bound lets components collapse, a run ends before they come closer together than
+    ``least_separation``; no optimum lies beyond.
+    """
 
     source: Source
     constraints: Sequence[Constraint]
     ridge: float = 0.0
     max_sweeps: int = 1000
     tol: float = 1e-7
+    least_separation: float = 0.0
     total: float = -1.0  # ‖X‖², where the source knows a part of the features only
 
     def __post_init__(self) -> None:
         if self.total < 0.0:
             object.__setattr__(self, "total", self.source.total)
+
+    @property
+    def may_collapse(self) -> bool:
+        """Whether some components have no bound that their number of non-zeros must keep to."""
+        return any(constraint.free_range is None for constraint in self.constraints)
 
 
 class Run:
@@ -57,10 +69,13 @@ class Run:
     def __init__(self, problem: Problem, start: Array, first_ridge: float, number: int = 0) -> None:
         self.problem = problem
         self.number = number
-        self.first_ridge = first_ridge
         self.on_sweep: OnSweep | None = None
         self.is_over = False
         self._polished = 0
+        self._guard = _Guard(problem.least_separation if problem.may_collapse else 0.0)
+        # A ridge makes copies of components that have nothing left to explain; a guard would take
+        # them for the beginning of a collapse.
+        self.first_ridge = 0.0 if self._guard.is_awake else first_ridge
         self._scores_were_fresh = False
         self.value = -np.inf
         start = oriented(start, problem.constraints)
@@ -78,38 +93,65 @@ class Run:
         if not self.is_over:
             self._sweep(self.problem.ridge, _ROUGH)
 
-    def finish(self) -> None:
-        """Sweeps and polish in turn, until a sweep over all features would gain ``tol`` or less."""
+    def finish(self, to_beat: float = -np.inf) -> None:
+        """Sweeps and polish in turn, until a sweep over all features would gain ``tol`` or less.
+
+        A look at all features may read all data. One comes first, the others when there is nothing
+        left to gain with the features at hand. A run that is not likely to explain as much as
+        ``to_beat`` is given up.
+        """
+        is_first = True
+        before = min(self.solution.history, default=np.inf)
         while not self.is_over:
-            if not self._looked_around():
-                if self.solution.gain <= self.problem.tol and self._scores_were_fresh:
-                    self.solution = replace(self.solution, status=Status.CONVERGED)
-                    break
+            is_settled = self.solution.gain <= self.problem.tol and self._scores_were_fresh
+            found_others = (is_settled or is_first) and self._looked_around()
+            is_first = False
+            if is_settled and not found_others:
+                self.solution = replace(self.solution, status=Status.CONVERGED)
+                break
+            if not found_others:
                 self._polish()
             self._sweep(self.problem.ridge, self.problem.tol, most=_SWEEPS_BETWEEN)
+            now = self.solution.history[-1]
+            hoped_for = self.problem.total * (1.0 - now + _HOPE * (before - now))
+            if hoped_for < to_beat:
+                break
+            before = now
 
     def appraise(self) -> float:
         """What the loadings explain so far, kept as ``value``."""
-        self.value = variance.explained(*self._products(), self.problem.ridge)
+        explained = variance.explained(*self._products(), self.problem.ridge)
+        self.value = min(explained, self.problem.total)  # rounding may add to parallel components
         return self.value
+
+    @property
+    def supports(self) -> bytes:
+        """The supports of the components, whatever their order."""
+        marks = np.packbits(self.solution.V != 0, axis=0)
+        return b"".join(sorted(column.tobytes() for column in marks.T))
 
     def _products(self) -> tuple[Array, Array]:
         V = self.solution.V[self._features]
         return self._source.quadratic(V), V.T @ V
 
-    def _drop_idle(self) -> None:
-        """Free components that a ridge has made copies of others: they may look elsewhere."""
+    def _drop_idle(self) -> bool:
+        """Free components that are copies of others, as a ridge makes them; were there any?
+
+        They may look elsewhere.
+        """
         added = variance.increments(*self._products())
         idle = added <= NOISE * self.problem.total
         if idle.any():
             self.solution = replace(self.solution, V=np.where(idle, 0.0, self.solution.V))
+        return bool(idle.any())
 
     def _look_at(self, features: Indices) -> None:
         source = self.problem.source
-        if features.size == 0 or 2 * features.size > source.n_features:
-            self._features, self._source = np.arange(source.n_features), source
-        else:
-            self._features, self._source = features, source.restricted(features)
+        # The part looked at so far is let go before the next one is made.
+        self._features, self._source = np.arange(source.n_features), source
+        if features.size and 2 * features.size <= source.n_features:
+            part = source.restricted(features)
+            self._features, self._source = features, part
 
     def _looked_around(self) -> bool:
         """Turn to other features if a sweep over all would use one that was not looked at."""
@@ -140,7 +182,7 @@ class Run:
                 max_sweeps=left if most is None else min(most, left),
                 tol=max(tol, problem.tol),
                 total=problem.total,
-                on_sweep=self.on_sweep and self._told,
+                on_sweep=self._told if self.on_sweep or self._guard.is_awake else None,
             )
         # Each call begins with the best scores; later sweeps with those that they have left behind.
         self._scores_were_fresh = found.n_sweeps == 1
@@ -152,11 +194,17 @@ class Run:
             Status.INTERRUPTED if interrupted else Status.STOPPED,
             found.gain,
         )
+        if self._guard.has_stopped and not interrupted:
+            if self._drop_idle():  # copies with nothing to explain, and no collapse
+                self.is_over = found.n_sweeps == left
+            else:
+                self.solution = self._guard.before(self.solution)
 
     def _told(self, number: int, objective: float, V: Array) -> bool:
-        done = len(self.solution.history)
-        if self.on_sweep is not None and self.on_sweep(done + number, objective, self._expanded(V)):
-            self.is_over = True
+        number += len(self.solution.history)
+        V = self._expanded(V)
+        told = self.on_sweep is not None and self.on_sweep(number, objective, V)
+        self.is_over |= self._guard.stops(V) or told
         return self.is_over
 
     def _expanded(self, V: Array) -> Array:
@@ -178,6 +226,33 @@ class Run:
             )
         self._polished += 1
         self.solution = replace(self.solution, V=self._expanded(V))
+
+
+class _Guard:
+    """Watches the separation of components, and remembers them as they were a sweep ago."""
+
+    def __init__(self, least: float) -> None:
+        self._least = least
+        self._last: Array | None = None
+        self.has_stopped = False
+
+    @property
+    def is_awake(self) -> bool:
+        return self._least > 0.0
+
+    def stops(self, V: Array) -> bool:
+        """Whether these loadings are too close together."""
+        if self.is_awake:
+            self.has_stopped = variance.separation(V.T @ V) < self._least
+        if self.is_awake and not self.has_stopped:
+            self._last = V
+        return self.has_stopped
+
+    def before(self, solution: Solution) -> Solution:
+        """The solution without its last sweep; a first sweep stays, whatever it has found."""
+        if self._last is None:
+            return replace(solution, status=Status.TOUCHING)
+        return Solution(self._last, solution.history[:-1], Status.TOUCHING, np.inf)
 
 
 def promising(start: Array, constraints: Sequence[Constraint], scope: int) -> Indices:

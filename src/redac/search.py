@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -17,12 +18,15 @@ from redac.attempts import Attempt
 from redac.run import Problem, Run
 from redac.solver import OnSweep, Solution, Status
 from redac.sources.base import Array
+from redac.sources.spectrum import EXACT_ORDER
 
 # Sweeps from a new start begin with this ridge: it keeps components apart while they look for their
 # places, and the run ends sooner and mostly higher.
 _FIRST_RIDGE = 0.1
-# A start that is behind the best by more than this share after exploring is not finished.
+# A start that is behind the best by more than this share after exploring is not finished. Where
+# features are few, runs are short and more of them are finished.
 _BEHIND = 1e-2
+_BEHIND_IF_SMALL = 3e-2
 # What the ridge is raised to when components must be kept further apart.
 _RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 # Values that differ by no more than this share differ by rounding.
@@ -53,20 +57,27 @@ class Search:
     Ctrl-C ends a search and keeps the best.
     """
 
-    def __init__(
-        self, problem: Problem, monitor: Monitor, *, least_separation: float = 0.0
-    ) -> None:
+    def __init__(self, problem: Problem, monitor: Monitor) -> None:
         self.problem = problem
         self.monitor = monitor
         self.best: Solution | None = None
         self.value = -np.inf
         self._came_to: dict[int, Attempt] = {}
         self._leader: Run | None = None
-        self._least = least_separation
+        self._least = problem.least_separation
         self._apart: tuple[float, Solution] | None = None  # the best that is separated enough
 
-    def try_starts(self, starts: Iterable[Array], *, first_ridge: float = _FIRST_RIDGE) -> None:
-        """From all starting points some sweeps; then on with those that do not fall behind."""
+    def try_starts(
+        self,
+        starts: Iterable[Array],
+        *,
+        first_ridge: float = _FIRST_RIDGE,
+        until_agreed: bool = False,
+    ) -> None:
+        """From all starting points some sweeps; then on with those that do not fall behind.
+
+        With ``until_agreed`` starts that come to the same supports make further ones unnecessary.
+        """
         runs: list[Run] = []
         try:
             for start in starts:
@@ -74,12 +85,18 @@ class Search:
                 self._go_on(run, "start", run.scout)
                 if self.is_over:
                     break
+                agreed = until_agreed and run.supports in {other.supports for other in runs}
                 runs = self._in_reach([*runs, run], 2.0)
+                if agreed:
+                    break
             for run in runs:
                 self._go_on(run, "settle", run.settle)
+            finished: set[bytes] = set()
             for run in self._in_reach(runs, 1.0):
-                if self._in_reach([run], 1.0):
-                    self._go_on(run, "finish", run.finish)
+                # On the same supports another run would come to the same end.
+                if run.supports not in finished and self._in_reach([run], 1.0):
+                    finished.add(run.supports)
+                    self._go_on(run, "finish", partial(run.finish, self._height_of_others(run)))
         except KeyboardInterrupt:  # outside the solver, for instance while a start was computed
             if self.best is None:
                 raise
@@ -145,10 +162,15 @@ class Search:
     def _in_reach(self, runs: list[Run], leeway: float) -> list[Run]:
         """Those that are not far behind the best, the best first."""
         total = self.problem.total
-        floor = self.value - leeway * _BEHIND * total
+        small = self.problem.source.n_features <= EXACT_ORDER
+        floor = self.value - leeway * (_BEHIND_IF_SMALL if small else _BEHIND) * total
         # Values that differ by rounding only are equal; the start that came first goes first.
         ranked = sorted(runs, key=lambda run: -round(run.value / (_EQUAL * total or 1.0)))
         return [run for run in ranked if run.value >= floor]
+
+    def _height_of_others(self, run: Run) -> float:
+        """What a run must come to; a run that leads has nobody to beat."""
+        return -np.inf if run is self._leader else self.value
 
     def _go_on(self, run: Run, task: str, work: Callable[[], None]) -> None:
         """One part of a run, watched; what it has found is kept if it is the best."""

@@ -10,4 +10,4 @@ from redac.sources.base import Array
 def largest_entry_positive(components: Array) -> Array:
     """Rows turned so that their entry of largest magnitude is positive, which makes them unique."""
     peaks = np.take_along_axis(components, np.abs(components).argmax(axis=1)[:, None], axis=1)
-    return np.where(peaks < 0, -components, components)
+    return np.where(peaks < 0, -components, components) + 0.0  # no zero with a minus sign

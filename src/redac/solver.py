@@ -34,6 +34,7 @@ class Status(Enum):
 
     CONVERGED = "converged"
     STOPPED = "stopped"  # the sweeps ran out, or a callback asked to stop
+    TOUCHING = "touching"  # another sweep would bring components closer together than allowed
     INTERRUPTED = "interrupted"  # Ctrl-C
 
 

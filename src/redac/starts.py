@@ -10,18 +10,28 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from redac.constraints import Constraint
+from redac.solver import NOISE
 from redac.sources.base import Array, Source
+from redac.sources.spectrum import EXACT_ORDER
 
 _VARIMAX_ROUNDS = 100
 _VARIMAX_TOL = 1e-4
+# Features from whose rows of S a component may set out, by either of two measures, and its steps.
+_SEEDS = 10
+_CLIMB_STEPS = 20
+# A component whose part outside the span of earlier ones is no longer than this is inside it.
+_INSIDE = 1e-6
 
 
 class Starts:
     """The starting points of one problem; the principal axes behind them are computed once."""
 
-    def __init__(self, source: Source, r: int, rng: np.random.RandomState) -> None:
+    def __init__(
+        self, source: Source, constraints: Sequence[Constraint], rng: np.random.RandomState
+    ) -> None:
         self._source = source
-        self._r = r
+        self._constraints = constraints
+        self._r = len(constraints)
         self._rng = rng
         # The principal axes and the eigenvalues, once a start has needed them.
         self.principal: tuple[Array, Array] | None = None
@@ -39,6 +49,26 @@ class Starts:
         axes, values = self._axes()
         return self._rotated(varimax(axes * np.sqrt(values)))
 
+    def sequential(self) -> Array:
+        """Sparse components one after the other, each on what those before it leave.
+
+        Where components may use few features, this is often nearer to the optimum than axes that
+        use all of them. It needs S in full.
+        """
+        left = self._source.dot(np.eye(self._source.n_features))
+        floor = NOISE * self._source.total
+        V = np.zeros((len(left), self._r), order="F")
+        basis = np.zeros((len(left), 0))
+        for i, constraint in enumerate(self._constraints):
+            V[:, i] = v = _best_on(left, basis, constraint, floor)
+            q = v - basis @ (basis.T @ v)
+            length = float(np.linalg.norm(q))
+            if length <= _INSIDE:
+                break
+            basis = np.column_stack([basis, q / length])
+            _deflate(left, q / length)
+        return V
+
     def rotation(self) -> Array:
         """Principal axes scaled by their singular values and rotated at random."""
         axes, values = self._axes()
@@ -54,15 +84,17 @@ class Starts:
     def sequence(self, init: str | Array, count: int) -> Iterator[Array]:
         """As many starting points as asked, the one named ``init`` first.
 
-        The principal axes and their varimax rotation follow each other, then come random rotations;
-        random directions are followed by random directions.
+        The principal axes and their varimax rotation follow each other, then come sequential
+        components where features are few, and random rotations; random directions are followed by
+        random directions.
         """
+        greedy = [self.sequential] if self._source.n_features <= EXACT_ORDER else []
         if not isinstance(init, str):
             first: list[Callable[[], Array]] = [lambda: init]
         else:
             first = {
-                "pca": [self.pca, self.varimax],
-                "varimax": [self.varimax, self.pca],
+                "pca": [self.pca, self.varimax, *greedy],
+                "varimax": [self.varimax, self.pca, *greedy],
                 "random": [self.random] * count,
             }[init]
         for make in [*first, *[self.rotation] * count][:count]:
@@ -70,7 +102,7 @@ class Starts:
 
     def _axes(self) -> tuple[Array, Array]:
         if self.principal is None:
-            self.principal = self._source.principal_axes(self._r)
+            self.principal = self._source.principal_axes(self._r, rough=True)
         return self.principal
 
     @staticmethod
@@ -78,6 +110,41 @@ class Starts:
         lengths = np.linalg.norm(loadings, axis=0)
         order = np.argsort(-lengths, kind="stable")
         return loadings[:, order] / np.where(lengths[order] > 0, lengths[order], 1.0)
+
+
+def _best_on(S: Array, basis: Array, constraint: Constraint, floor: float) -> Array:
+    """A component that explains much of S, a matrix that knows nothing of the basis.
+
+    Power steps, each brought into the set of the constraint, from the rows of S that promise most.
+    Zero if no more than ``floor`` is left to explain.
+    """
+    variances, lengths = S.diagonal(), np.einsum("ij,ij->i", S, S)
+    seeds = {int(j) for scale in (variances, lengths) for j in np.argsort(-scale)[:_SEEDS]}
+    best, height = np.zeros(len(S)), floor
+    for j in sorted(seeds):
+        v = _climbed(S, constraint, constraint.maximize(np.ascontiguousarray(S[j])))
+        outside = v - basis @ (basis.T @ v)
+        length = float(outside @ outside)
+        value = float(v @ S @ v) / length if length > _INSIDE**2 else 0.0
+        if value > height:
+            best, height = v, value
+    return best
+
+
+def _climbed(S: Array, constraint: Constraint, v: Array) -> Array:
+    for _ in range(_CLIMB_STEPS):
+        before, v = v, constraint.maximize(S @ v)
+        if np.array_equal(before != 0, v != 0):
+            break  # the sweeps will find the loadings of a support
+    return v
+
+
+def _deflate(S: Array, q: Array) -> None:
+    """S projected on what is orthogonal to a unit vector, in place."""
+    Sq = S @ q
+    Sq -= 0.5 * float(q @ Sq) * q
+    S -= np.multiply.outer(Sq, q)
+    S -= np.multiply.outer(q, Sq)
 
 
 def oriented(start: Array, constraints: Sequence[Constraint]) -> Array:

@@ -72,9 +72,9 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--min-separation",
         type=float,
-        default=0.0,
         metavar="S",
-        help="keep components at least so far apart, from 0 (default) to 1",
+        help="keep components at least so far apart, from 0 to 1 (default: 0.1 with --l1-bound and "
+        "no ridge, else 0)",
     )
     parser.add_argument(
         "--perturbations",
@@ -138,7 +138,7 @@ def _model(options: argparse.Namespace, n_features: int) -> SparsePCA:
         n_perturbations=options.perturbations,
         n_jobs=options.jobs,
         ridge=options.ridge,
-        min_separation=options.min_separation,
+        min_separation="auto" if options.min_separation is None else options.min_separation,
         max_iter=options.max_iter,
         tol=options.tol,
         random_state=options.seed,
@@ -160,7 +160,8 @@ def _write(
     try:
         write_atomically(folder / "loadings.csv", lambda file: loadings.to_csv(file))
         if not is_covariance:
-            scores = scores_table(model, table.values, table.sample_names)
+            with show.progress():  # a file that does not fit into memory is read once more
+                scores = scores_table(model, table.values, table.sample_names)
             write_atomically(folder / "scores.csv", lambda file: scores.to_csv(file))
         model.save(folder / "model.npz")
         write_atomically(folder / "report.html", lambda file: _write_text(file, report))

@@ -18,6 +18,8 @@ def fit(
 ) -> list[warnings.WarningMessage]:
     """Fit the model, give it the names of the features, and return what it warned of."""
     from redac.cli import show
+    from redac.files import DataFileError
+    from redac.sources import BlockError
 
     with show.progress() as callbacks, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -26,6 +28,11 @@ def fit(
         try:
             (model.fit_covariance if is_covariance else model.fit)(table.values)
         except LinAlgError:  # the work failed; a ValueError by descent, but not a wrong input
+            raise
+        except BlockError as error:
+            if isinstance(error.__cause__, DataFileError):  # a large file is read here, not before
+                where = f"in the block that begins with row {error.start}, counted from 0"
+                raise DataFileError(f"{error.__cause__} {where}") from error
             raise
         except ValueError as error:
             raise ValueError(f"{options.data}: {error}") from error

@@ -20,6 +20,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from redac.cli.progress import SweepProgress
+from redac.sources.progress import watching
 from redac.tables import short_names
 
 if TYPE_CHECKING:
@@ -49,11 +50,11 @@ def left_out_columns(table: Table) -> None:
 
 @contextmanager
 def progress() -> Iterator[list[Any]]:
-    """Callbacks that draw a progress bar when somebody is watching."""
+    """Callbacks that draw a progress bar when somebody is watching; passes over files have one."""
     if not sys.stderr.isatty():
         yield []
         return
-    with SweepProgress(Console(stderr=True)) as bar:
+    with SweepProgress(Console(stderr=True)) as bar, watching(bar.on_rows):
         yield [bar]
 
 

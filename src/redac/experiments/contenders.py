@@ -125,7 +125,7 @@ class SearchContender(Contender):
 
     @property
     def label(self) -> str:
-        own = f"ReDaC, p = 0, {self.rounds} perturbations"
+        own = f"ReDaC, p = 0, {self.rounds} perturbation{'s' * (self.rounds > 1)}"
         if self.cardinality_of is None:
             return own
         return f"{own}, cardinalities of {LABELS[self.cardinality_of]}"

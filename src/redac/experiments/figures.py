@@ -201,6 +201,7 @@ def _images(experiment: Experiment, records: Sequence[Record]) -> Figure:
             ax.set_xticks([])
             ax.set_yticks([])
             ax.grid(visible=False)
+            ax.spines[:].set(visible=True, color="#c3c9d1", linewidth=0.6)
         label = experiment.contender(name).label
         line[0].set_ylabel(label, rotation=0, ha="right", va="center")
     return figure

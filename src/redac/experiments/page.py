@@ -19,6 +19,7 @@ from redac.experiments.summary import (
     Verdict,
     against_the_paper,
     against_the_rivals,
+    is_dense,
 )
 
 _DIGITS = {
@@ -33,14 +34,19 @@ _ERRORS = {measures.RRE}
 
 @dataclass(frozen=True)
 class Result:
-    """All there is to say about an experiment that was run."""
+    """All there is to say about an experiment that was run.
+
+    ``elapsed`` is the time in seconds that its parts took, one after the other.
+    """
 
     experiment: Experiment
     rows: list[Row]
+    elapsed: float
 
 
-def run_facts(seed: int, experiments: Sequence[Experiment]) -> dict[str, str]:
-    """When, with what, from which seed and how often."""
+def run_facts(seed: int, results: Sequence[Result]) -> dict[str, str]:
+    """When, with what, from which seed, how often and how long."""
+    experiments = [result.experiment for result in results]
     repeats = [f"{each.name} {each.repeats}" for each in experiments if each.repeats > 1]
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -49,6 +55,7 @@ def run_facts(seed: int, experiments: Sequence[Experiment]) -> dict[str, str]:
         "Python": platform.python_version(),
         **{library: version(library) for library in LIBRARIES},
         "repeats": ", ".join(repeats) or "none",
+        "run time on one core": _duration(sum(result.elapsed for result in results)),
     }
 
 
@@ -67,10 +74,12 @@ def page(
         "# The paper's experiments, repeated",
         "Q. Zhao, D. Meng and Z. Xu, *A recursive divide-and-conquer approach for sparse principal "
         "component analysis*, section 3, run with `redac reproduce`. “Paper” is what is printed "
-        "there; the difference is ours minus theirs. **Bold** marks the best of each column. ± is "
-        "one standard error over the repeats. PEV and accuracies are in percent, seconds are means "
-        "for one fit, with several running side by side.",
-        "; ".join(f"{name} {value}" for name, value in facts.items()) + ".",
+        "there; the difference is ours minus theirs. **Bold** marks the best of each column; "
+        "methods that use every feature in every component do not compete for it in explained "
+        "variance. ± is one standard error over the repeats. PEV and accuracies are in percent, "
+        "RRE is better the smaller it is. Seconds are means for one fit, with several running "
+        "side by side.",
+        _table(["run", ""], [[name, value] for name, value in facts.items()]),
         "## Summary",
         *_summary(results),
     ]
@@ -136,25 +145,27 @@ def _verdicts(verdicts: Iterable[tuple[Result, Verdict]], other: str) -> str:
 
 def _section(result: Result) -> list[str]:
     experiment = result.experiment
-    parts = [f"## {experiment.title}"]
+    parts = [f"## {experiment.title}", f"Run time on one core: {_duration(result.elapsed)}."]
     for setting in experiment.settings:
         rows = [row for row in result.rows if row.setting == setting]
         repeats = f", {rows[0].repeats} repeats" if rows[0].repeats > 1 else ""
-        parts += [f"### {setting}{repeats}", _setting_table(rows)]
+        parts += [f"### {setting}{repeats}", _setting_table(experiment, rows)]
     return parts
 
 
-def _setting_table(rows: Sequence[Row]) -> str:
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _setting_table(experiment: Experiment, rows: Sequence[Row]) -> str:
     names = list(rows[0].cells)
+    competing = [row for row in rows if not is_dense(row.method, experiment)]
+    best_ours = {name: _best(name, [row.cells[name].ours for row in competing]) for name in names}
+    best_paper = {name: _best(name, [row.cells[name].paper for row in competing]) for name in names}
     header = ["method"]
     for name in names:
-        header += [name, "paper", "difference"]
+        header += [name] if best_paper[name] is None else [name, "paper", "difference"]
     header += ["non-zeros", "seconds"]
-    best_ours = {name: _best(name, [row.cells[name].ours for row in rows]) for name in names}
-    best_paper = {
-        name: _best(name, [c.paper for row in rows if (c := row.cells[name]).paper is not None])
-        for name in names
-    }
     lines = []
     for row in rows:
         line = [f"**{row.label}**" if row.method == BETTER_REDAC else row.label]
@@ -162,13 +173,21 @@ def _setting_table(rows: Sequence[Row]) -> str:
             cell = row.cells[name]
             error = f" ± {number(name, cell.error)}" if row.repeats > 1 else ""
             difference = cell.difference
-            line += [
-                _bold(name, cell.ours, best_ours[name]) + error,
-                "" if cell.paper is None else _bold(name, cell.paper, best_paper[name]),
-                "" if difference is None else number(name, difference, sign=True),
-            ]
-        lines.append([*line, f"{row.non_zeros:.0f}", f"{row.seconds:.3g}"])
+            mark = best_ours[name] if row in competing else None
+            line.append(_bold(name, cell.ours, mark) + error)
+            if best_paper[name] is not None:
+                line += [
+                    "" if cell.paper is None else _bold(name, cell.paper, best_paper[name]),
+                    "" if difference is None else number(name, difference, sign=True),
+                ]
+        lines.append([*line, f"{row.non_zeros:.0f}", _seconds(row.seconds)])
     return _table(header, lines)
+
+
+def _seconds(value: float) -> str:
+    if value < 0.001:
+        return "< 0.001"
+    return f"{value:.3f}" if value < 1 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
 def _best(measure: str, values: Sequence[float | None]) -> float | None:
@@ -186,7 +205,7 @@ def _bold(measure: str, value: float, best: float | None) -> str:
 
 def number(measure: str, value: float, *, sign: bool = False) -> str:
     """A figure with as many digits as the paper prints for the measure."""
-    return f"{value:{'+' if sign else ''}.{_digits(measure)}f}"
+    return f"{value:{'+' if sign else ''}z.{_digits(measure)}f}"
 
 
 def _digits(measure: str) -> int:

@@ -41,8 +41,8 @@ PITPROPS = Experiment(
     make=pitprops_problem,
     contenders=(
         *methods(*RIVALS, "redac_l0", "redac_l1"),
-        SearchContender(name="redac_search", rounds=400, quick_rounds=50),
-        *with_cardinalities_of(*_BLOCK, rounds=400, quick_rounds=50),
+        SearchContender(name="redac_search", rounds=400, quick_rounds=400),
+        *with_cardinalities_of(*_BLOCK, rounds=400, quick_rounds=400),
     ),
     measure=measures.explained,
     headline=measures.PEV,

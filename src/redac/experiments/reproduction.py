@@ -62,10 +62,14 @@ def reproduce(
             experiment, store, seed=seed, n_jobs=n_jobs, on_progress=on_progress
         )
     results = [
-        Result(experiment, rows_of(experiment, records[experiment.name]))
+        Result(
+            experiment,
+            rows_of(experiment, records[experiment.name]),
+            sum(record["elapsed"] for record in records[experiment.name]),
+        )
         for experiment in experiments
     ]
-    made = Reproduction(results, records, run_facts(seed, experiments))
+    made = Reproduction(results, records, run_facts(seed, results))
     _write_json(place / "results.json", json_rows(row for result in results for row in result.rows))
     _write_json(place / "run.json", made.facts)
     write_page(made, place / "results.md", place / "figures")

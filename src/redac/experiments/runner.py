@@ -134,6 +134,7 @@ def _finished(units: Sequence[Unit], store: Store, n_jobs: int) -> Iterable[tupl
 def measure(unit: Unit, key: str) -> Record:
     """Find the components, time it and score them."""
     experiment, seed = unit.experiment, unit.data_seed
+    arrived = time.perf_counter()
     problem = _problem(experiment.make, experiment.settings[unit.setting], seed)
     cardinality = unit.cardinality or problem.cardinality
     with warnings.catch_warnings(record=True) as caught:
@@ -155,6 +156,7 @@ def measure(unit: Unit, key: str) -> Record:
     if unit.keeps_components:
         record["components"] = components.tolist()
     record["warnings"] = sorted({type(warning.message).__name__ for warning in caught})
+    record["elapsed"] = time.perf_counter() - arrived  # with data, measures and curves
     return record
 
 

@@ -201,7 +201,7 @@ def against_the_rivals(experiment: Experiment, rows: Sequence[Row]) -> list[Verd
             twin = own.get(f"redac_search_as_{name}")
             if twin is not None:
                 found.append(_rivalry(twin, row, experiment.headline))
-            elif not name.startswith("redac") and not _is_dense(name, experiment):
+            elif not name.startswith("redac") and not is_dense(name, experiment):
                 alike.append(row)
         if alike:
             best = max(alike, key=lambda row: row.cells[experiment.headline].ours)
@@ -209,7 +209,7 @@ def against_the_rivals(experiment: Experiment, rows: Sequence[Row]) -> list[Verd
     return found
 
 
-def _is_dense(name: str, experiment: Experiment) -> bool:
+def is_dense(name: str, experiment: Experiment) -> bool:
     """Whether a method is no rival: it has all features, or more loadings to explain variance."""
     return name == "all_features" or (experiment.headline == measures.PEV and name == "pca")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from redac.callbacks import Silent
 from redac.constraints import L0, Constraint, Nonnegative, Vector, is_unit, normalized
 from redac.methods.data import MethodData
 from redac.methods.thresholds import soft, threshold_to
+from redac.parameters import start_count
 from redac.run import Problem
 from redac.search import Search
 from redac.sources.base import Array
@@ -39,7 +41,11 @@ class SoftTopK:
 
 
 def redac_l0(
-    data: MethodData, cardinalities: Sequence[int], *, rng: np.random.RandomState, n_init: int = 2
+    data: MethodData,
+    cardinalities: Sequence[int],
+    *,
+    rng: np.random.RandomState,
+    n_init: Any = "auto",
 ) -> Array:
     """Minimise ‖X − UVᵀ‖² with ‖v_i‖₀ ≤ k_i (Zhao, Meng and Xu, Algorithm 1 with p = 0).
 
@@ -49,7 +55,11 @@ def redac_l0(
 
 
 def redac_l1(
-    data: MethodData, cardinalities: Sequence[int], *, rng: np.random.RandomState, n_init: int = 2
+    data: MethodData,
+    cardinalities: Sequence[int],
+    *,
+    rng: np.random.RandomState,
+    n_init: Any = "auto",
 ) -> Array:
     """Minimise ‖X − UVᵀ‖² with ‖v_i‖₁ ≤ t_i (Algorithm 1 with p = 1), t_i such that k_i entries
     stay.
@@ -60,7 +70,11 @@ def redac_l1(
 
 
 def redac_l0_nonnegative(
-    data: MethodData, cardinalities: Sequence[int], *, rng: np.random.RandomState, n_init: int = 2
+    data: MethodData,
+    cardinalities: Sequence[int],
+    *,
+    rng: np.random.RandomState,
+    n_init: Any = "auto",
 ) -> Array:
     """The same as ``redac_l0`` with v_i ⪰ 0 (Algorithm 2 with p = 0).
 
@@ -70,7 +84,11 @@ def redac_l0_nonnegative(
 
 
 def redac_l1_nonnegative(
-    data: MethodData, cardinalities: Sequence[int], *, rng: np.random.RandomState, n_init: int = 2
+    data: MethodData,
+    cardinalities: Sequence[int],
+    *,
+    rng: np.random.RandomState,
+    n_init: Any = "auto",
 ) -> Array:
     """The same as ``redac_l1`` with v_i ⪰ 0 (Algorithm 2 with p = 1).
 
@@ -80,8 +98,10 @@ def redac_l1_nonnegative(
 
 
 def _solve(
-    data: MethodData, constraints: Sequence[Constraint], rng: np.random.RandomState, n_init: int
+    data: MethodData, constraints: Sequence[Constraint], rng: np.random.RandomState, n_init: Any
 ) -> Array:
     search = Search(Problem(data.source, constraints), Silent())
-    search.try_starts(Starts(data.source, len(constraints), rng).sequence("pca", n_init))
+    count = start_count(n_init, "pca", data.source.n_features)
+    starts = Starts(data.source, constraints, rng).sequence("pca", count)
+    search.try_starts(starts, until_agreed=n_init == "auto")
     return search.found.V

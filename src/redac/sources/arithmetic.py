@@ -25,7 +25,7 @@ def weigh(block: Array, weights: Array) -> None:
 
 def mirror_upper(S: Array) -> Array:
     """Copy the upper triangle of a square matrix onto the lower one, in place, block by block."""
-    d, step = S.shape[0], 512
+    d, step = S.shape[0], 128
     for start in range(0, d, step):
         stop = min(start + step, d)
         S[start:stop, :start] = S[:start, start:stop].T

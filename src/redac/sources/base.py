@@ -58,6 +58,9 @@ class Source(Protocol):
         """A matrix A of at most d rows with AᵀA = S, formed in full: for methods that need one."""
         ...
 
-    def principal_axes(self, r: int) -> tuple[Array, Array]:
-        """The r leading eigenvectors of S, as columns, and their eigenvalues, largest first."""
+    def principal_axes(self, r: int, *, rough: bool = False) -> tuple[Array, Array]:
+        """The r leading eigenvectors of S, as columns, and their eigenvalues, largest first.
+
+        ``rough`` where they are only a place to start from: products with S may be expensive.
+        """
         ...

@@ -9,7 +9,13 @@ import numpy as np
 from redac.sources.base import Array, Indices
 from redac.sources.data import Data
 from redac.sources.gram import Gram, weighted_rows
-from redac.sources.spectrum import EXACT_ORDER, axes_through_kernel, block_krylov
+from redac.sources.spectrum import (
+    ACCURATE,
+    EXACT_ORDER,
+    ROUGH,
+    axes_through_kernel,
+    block_krylov,
+)
 
 # What the remembered columns may take, and those that are computed in one pass over the data.
 _CACHE_BYTES = 1 << 30
@@ -65,10 +71,10 @@ class Columns:
     def factor(self) -> Array:
         return self.data.dense()
 
-    def principal_axes(self, r: int) -> tuple[Array, Array]:
+    def principal_axes(self, r: int, *, rough: bool = False) -> tuple[Array, Array]:
         n, d = self.data.shape
         if min(n, d) > EXACT_ORDER:
-            return block_krylov(self.dot, d, r)
+            return block_krylov(self.dot, d, r, accuracy=ROUGH if rough else ACCURATE)
         return axes_through_kernel(self.data.kernel(), self.data.right, d, r)
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy as np
 
 from redac.sources.base import Array, Indices
 from redac.sources.moments import Moments, NonFiniteError
-from redac.sources.scatter import Extremes, Scatter
+from redac.sources.scatter import Extremes, Scatter, within_limits
 
 # What a batch of rows may take, written out, when the matrix of their products is formed.
 _BATCH_BYTES = 1 << 29
@@ -81,6 +81,19 @@ class Data(ABC):
             return scores
         data = self.checked()  # says which entry is to blame, or finds a unit for huge numbers
         return data.left(W) * data.unit
+
+    def plain_products(self, V: Array) -> tuple[float, Array] | None:
+        """‖X‖² and VᵀXᵀX V of data about a given centre, in the user's units, from two passes.
+
+        None where numbers are not finite, or so large or small that this loses digits.
+        """
+        scale = self.moments.scale
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = self.sums_of_squares()
+            safe = within_limits(squares) and within_limits(scale**2)
+            M = self.quadratic(V) if safe else np.full((1, 1), np.nan)
+        total = float((squares / scale**2).sum())
+        return (total, M) if total > 0.0 and np.isfinite(M).all() else None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -22,10 +22,13 @@ from redac.sources.moments import Moments
 from redac.sources.progress import is_mapped, report
 from redac.sources.scatter import Extremes, Scatter, within_limits
 
-# Small enough to stay near the processor, large enough for matrix products to run at full speed.
+# A buffer is small enough to stay near the processor, large enough for matrix products to run at
+# full speed, and a small part of what it reads.
 _BLOCK_BYTES = 1 << 23
-# Rows from which a provisional centre is taken.
-_SAMPLE = 256
+_LEAST_BYTES = 1 << 18
+_BLOCK_SHARE = 0.1
+# Rows from which a provisional centre is taken, at most, and at least.
+_SAMPLE, _LEAST_SAMPLE = 256, 16
 # A sum of squares about a provisional centre may be so many times that about the mean.
 _WORST_CENTRE = 100.0
 
@@ -43,7 +46,7 @@ class DenseData(Data):
         self.n_passes += 1
         n = self.shape[0]
         result = np.zeros((n, *coefficients.shape[1:]))
-        width = max(1, _BLOCK_BYTES // (8 * max(n, 1)))
+        width = max(1, self._buffer // (8 * max(n, 1)))
         for start in range(0, support.size, width):
             gathered = self._gathered(support[start : start + width])
             result += gathered @ coefficients[start : start + width]
@@ -71,7 +74,7 @@ class DenseData(Data):
         n = self.shape[0]
         self.n_passes += 1
         S = np.zeros((support.size, support.size), order="F")
-        height = max(1, min(n, _BLOCK_BYTES // (8 * max(support.size, 1))))
+        height = max(1, min(n, self._buffer // (8 * max(support.size, 1))))
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
             S = add_squares(S, self._gathered(support, rows))
@@ -81,7 +84,7 @@ class DenseData(Data):
         self.n_passes += 1
         n, d = self.shape
         K = np.zeros((n, n), order="F")
-        width = max(1, _BLOCK_BYTES // (8 * max(n, 1)))
+        width = max(1, self._buffer // (8 * max(n, 1)))
         for start in range(0, d, width):
             block = self._gathered(slice(start, start + width))
             K = blas.dsyrk(1.0, block, beta=1.0, c=K, overwrite_c=True)
@@ -110,8 +113,8 @@ class DenseData(Data):
                 if (excess <= _WORST_CENTRE * (squares - excess)).all():
                     squares = squares - excess
                     if matrix is not None:
+                        matrix = blas.dsyr(-1.0 / weight, sums, a=matrix, overwrite_a=True)
                         matrix = mirror_upper(matrix)
-                        matrix -= np.multiply.outer(step, sums)
                     safe = within_limits(squares)
                     return Scatter((n,), weight, centre, step, squares, matrix, is_safe=safe)
                 # A centre far from the mean costs digits; the mean just found is near enough.
@@ -122,7 +125,7 @@ class DenseData(Data):
         self.n_passes += 1
         n, d = self.shape
         found = Extremes(np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), 0, None)
-        height = max(1, _BLOCK_BYTES // (8 * d))
+        height = max(1, self._buffer // (8 * d))
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
             found = found.joined(self._extremes_of(rows, total))
@@ -149,7 +152,7 @@ class DenseData(Data):
     def _blocks(self, size: int | None = None) -> Iterator[tuple[slice, Array]]:
         self.n_passes += 1
         n, d = self.shape
-        height = max(1, min(n, (size or _BLOCK_BYTES) // (8 * d)))
+        height = max(1, min(n, (size or self._buffer) // (8 * d)))
         memory, mapped = np.empty(height * d), is_mapped(self.X)
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
@@ -187,11 +190,12 @@ class DenseData(Data):
         used: NDArray[Any] = np.arange(self.shape[0])
         if self.weights is not None:
             used = np.flatnonzero(self.weights)
+        count = min(max(self._buffer // (8 * self.shape[1]), _LEAST_SAMPLE), _SAMPLE, used.size)
         if self._by_columns:  # rows far apart are expensive to read from such a file
-            rows = used[:_SAMPLE]
+            rows = used[:count]
         else:
-            rows = used[np.linspace(0, used.size - 1, min(used.size, _SAMPLE)).astype(np.intp)]
-        sample = self.X[rows].astype(np.float64)
+            rows = used[np.linspace(0, used.size - 1, count).astype(np.intp)]
+        sample = self.X[rows].astype(np.float64, copy=False)
         low, high = sample.min(axis=0), sample.max(axis=0)
         return np.asarray(np.where(low == high, low, sample.mean(axis=0)))
 
@@ -237,6 +241,12 @@ class DenseData(Data):
             return Extremes(low, high, np.zeros(d), n, place)
         share = _sum_over(total, block, w, peak=max(-float(low.min()), float(high.max())))
         return Extremes(low.astype(np.float64), high.astype(np.float64), share, n, None)
+
+    @property
+    def _buffer(self) -> int:
+        """Bytes that rows or columns may take, centred."""
+        share = int(_BLOCK_SHARE * 8 * self.shape[0] * self.shape[1])
+        return min(max(share, _LEAST_BYTES), _BLOCK_BYTES)
 
     @property
     def _by_columns(self) -> bool:

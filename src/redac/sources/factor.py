@@ -9,6 +9,9 @@ import numpy as np
 from redac.sources.base import Array, Indices
 from redac.sources.spectrum import axes_through_kernel
 
+# To gather a row costs about as much as to multiply so many of them.
+_GATHER_COST = 4
+
 
 class Factor:
     """S = AᵀA, with A kept by features: a few contiguous rows make A v, one product S v."""
@@ -35,7 +38,13 @@ class Factor:
         return product
 
     def combine(self, support: Indices, coefficients: Array) -> Array:
-        product: Array = self._by_feature @ (coefficients @ self._by_feature[support])
+        if support.size * _GATHER_COST > self.n_features:
+            v = np.zeros(self.n_features)
+            v[support] = coefficients
+            scores = v @ self._by_feature
+        else:
+            scores = coefficients @ self._by_feature[support]
+        product: Array = self._by_feature @ scores
         return product
 
     def quadratic(self, V: Array) -> Array:
@@ -49,6 +58,6 @@ class Factor:
     def factor(self) -> Array:
         return np.ascontiguousarray(self._by_feature.T)
 
-    def principal_axes(self, r: int) -> tuple[Array, Array]:
+    def principal_axes(self, r: int, *, rough: bool = False) -> tuple[Array, Array]:
         kernel = self._by_feature.T @ self._by_feature
         return axes_through_kernel(kernel, lambda U: self._by_feature @ U, self.n_features, r)

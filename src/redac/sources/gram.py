@@ -61,7 +61,7 @@ class Gram:
         factor: Array = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
         return factor
 
-    def principal_axes(self, r: int) -> tuple[Array, Array]:
+    def principal_axes(self, r: int, *, rough: bool = False) -> tuple[Array, Array]:
         return leading_eigenvectors(self.S, r)
 
 

@@ -31,6 +31,8 @@ _BATCH = 64
 _BLOCK_BYTES = 1 << 23
 # A multiplication in a sparse product takes as long as so many in a dense one.
 _SPARSE_COST = 20.0
+# Features that are no more than this share are cut out of X before it is multiplied with them.
+_FEW = 0.05
 
 
 class SparseData(Data):
@@ -40,6 +42,8 @@ class SparseData(Data):
         super().__init__(X, moments, weights)
         self._stored = Entries(X, weights)
         self._roots = None if weights is None else np.sqrt(weights)
+        # Features that somebody has asked for, and their part of S: others will ask for them again.
+        self._known = _nothing_known()
         if moments.constant.any():
             # Implicit centring leaves a constant column its rounding errors; none may stay.
             ones = np.ones_like(moments.mean) if self._factor is None else self._factor
@@ -74,8 +78,9 @@ class SparseData(Data):
         W = V if self._factor is None else (V.T * self._factor).T
         shift, guard = self.moments.mean @ W, self.moments.guard
         result, sums = np.zeros(V.shape), np.zeros(V.shape[1:])
+        inner = self._columns_that_count(W)
         for rows, block in self._row_blocks(8 * max(1, W.size // d), entries=4 * d):
-            T = np.asarray(block @ W) - shift
+            T = np.asarray(block @ W if inner is None else inner[0][rows] @ inner[1]) - shift
             if self.weights is not None:
                 T = (T.T * self.weights[rows]).T
             if guard != 1.0:
@@ -84,6 +89,13 @@ class SparseData(Data):
             sums = sums + T.sum(axis=0)
         result -= np.multiply.outer(self.moments.mean, sums)
         return self._scaled(result, 1.0 / guard)
+
+    def _columns_that_count(self, W: Array) -> tuple[Any, Array] | None:
+        """X and W without the features whose row of W is zero, where these are most of them."""
+        live = np.flatnonzero(W.any(axis=1) if W.ndim == 2 else W)
+        if live.size > _FEW * self.shape[1]:
+            return None
+        return self.X[:, live].astype(np.float64), W[live]
 
     def columns(self, support: Indices) -> Array:
         if self._crowded.size > self.shape[1] // 2:
@@ -102,9 +114,18 @@ class SparseData(Data):
         return result
 
     def submatrix(self, support: Indices) -> Array:
-        part = type(self)(self.X[:, support], self.moments.of(support), self.weights)
-        self.n_passes += 1
-        return part.gram()
+        if not self._is_sparse_enough:
+            self.n_passes += 1
+            return self._part(support).gram()
+        features, S = self._known
+        missing = np.setdiff1d(support, features)
+        if missing.size:
+            if features.size + missing.size > GRAM_ORDER:
+                features, S = _nothing_known()
+                missing = np.unique(support)
+            features, S = self._known = self._joined_by(missing, features, S)
+        places = np.searchsorted(features, support)
+        return S[np.ix_(places, places)]
 
     def quadratic(self, V: Array) -> Array:
         support = np.flatnonzero(V.any(axis=1))
@@ -146,11 +167,37 @@ class SparseData(Data):
         moments = self.moments
         return self._stored.sums_of_squares(moments.mean, moments.peak, self._total_weight())
 
-    def _gram(self) -> Array:
+    def _part(self, features: Indices) -> SparseData:
+        """The same data with some features only."""
+        return type(self)(self.X[:, features], self.moments.of(features), self.weights)
+
+    def _joined_by(self, missing: Indices, known: Indices, S: Array) -> tuple[Indices, Array]:
+        """The part of S that belongs to known and missing features, from that of the known ones."""
+        features = np.union1d(known, missing)
+        part = self._part(features)
+        self.n_passes += 1
+        if known.size == 0 or not part._is_sparse_enough:
+            return features, part.gram()
+        old, new = np.searchsorted(features, known), np.searchsorted(features, missing)
+        joined = np.empty((features.size, features.size))
+        joined[np.ix_(old, old)] = S
+        joined[:, new] = part.columns(new)
+        joined[new] = joined[:, new].T
+        return features, joined
+
+    @cached_property
+    def _is_sparse_enough(self) -> bool:
+        """Whether XᵀX is formed sooner by sparse products than from blocks that are written out."""
         n, d = self.shape
+        by_rows = self.X.format == "csr"
+        lengths = np.diff(self.X.indptr) if by_rows else np.bincount(self.X.indices, minlength=n)
+        squares = float(np.square(lengths, dtype=np.float64).sum())
+        return _SPARSE_COST * squares < n * float(d) ** 2
+
+    def _gram(self) -> Array:
+        d = self.shape[1]
         X = self.X.tocsr()  # the matrix itself where it is CSR
-        lengths = np.diff(X.indptr).astype(np.float64)
-        if _SPARSE_COST * float(lengths @ lengths) < n * float(d) ** 2:
+        if self._is_sparse_enough:
             S = self.columns(np.arange(d))
             return (S + S.T) / 2
         self.n_passes += 1
@@ -244,6 +291,10 @@ class SparseData(Data):
         if weights is not None and not weights.all():
             X = _without_entries(X.tocsr(), weights == 0)
         return X, weights
+
+
+def _nothing_known() -> tuple[Indices, Array]:
+    return np.empty(0, dtype=np.intp), np.empty((0, 0))
 
 
 def _without_entries(X: Any, emptied: NDArray[np.bool_]) -> Any:

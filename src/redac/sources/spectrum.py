@@ -17,9 +17,11 @@ from redac.sources.base import Array
 # The order up to which a symmetric matrix is decomposed outright.
 EXACT_ORDER = 500
 _OVERSAMPLING = 5
-_LEAST_ROUNDS = 4
 _MAX_ROUNDS = 12
-_RELATIVE_ACCURACY = 1e-4
+# What the eigenvalues may still move in the last round, as a share of their sum.
+ACCURATE = 1e-4
+# The same for axes that are only a place to start from.
+ROUGH = 1e-2
 
 
 def leading_eigenvectors(S: Array, r: int) -> tuple[Array, Array]:
@@ -31,31 +33,40 @@ def leading_eigenvectors(S: Array, r: int) -> tuple[Array, Array]:
     return np.asfortranarray(vectors[:, ::-1]), np.maximum(values[::-1], 0.0)
 
 
-def block_krylov(dot: Callable[[Array], Array], d: int, r: int) -> tuple[Array, Array]:
+def block_krylov(
+    dot: Callable[[Array], Array], d: int, r: int, *, accuracy: float = ACCURATE
+) -> tuple[Array, Array]:
     """The same from few products of S with blocks.
 
     The span of Ω, SΩ, S²Ω, … holds the leading eigenvectors of S to an accuracy that grows much
     faster with the number of blocks than that of the last block alone; it is enlarged until the
-    eigenvalues have settled.
+    eigenvalues move by no more than a share ``accuracy`` of their sum.
     """
     width = min(d, r + _OVERSAMPLING)
-    block = np.random.default_rng(0).standard_normal((d, width))
-    basis, image = np.empty((d, 0)), np.empty((d, 0))
-    settled = np.zeros(r)
-    for done in range(1, _MAX_ROUNDS + 1):
-        for _ in range(2):  # twice is enough for orthogonality to rounding
-            block = np.linalg.qr(block - basis @ (basis.T @ block))[0]
-        block = block[:, : d - basis.shape[1]]
-        basis, image = np.hstack([basis, block]), np.hstack([image, dot(block)])
-        block = image[:, -block.shape[1] :]
-        projected = basis.T @ image
-        values, rotation = np.linalg.eigh((projected + projected.T) / 2)
+    most = min(d, width * _MAX_ROUNDS)
+    # By columns, memory is only taken for those that have been written.
+    room, projected = np.empty((d, most), order="F"), np.zeros((most, most))
+    block = np.linalg.qr(np.random.default_rng(0).standard_normal((d, width)))[0]
+    settled, known = np.zeros(r), 0
+    while True:
+        before, known = known, known + block.shape[1]
+        basis = room[:, :known]
+        basis[:, before:] = block
+        block = dot(block)
+        # QᵀSQ is symmetric, so the products with the new columns complete it and SQ is not kept.
+        coefficients = basis.T @ block
+        projected[:known, before:known] = coefficients
+        projected[before:known, :known] = coefficients.T
+        values, rotation = np.linalg.eigh(projected[:known, :known])
         values, rotation = values[::-1][:r], rotation[:, ::-1][:, :r]
-        moved = np.abs(values - settled[: values.size]).sum()
-        is_settled = done >= _LEAST_ROUNDS and moved <= _RELATIVE_ACCURACY * np.abs(values).sum()
-        if is_settled or basis.shape[1] == d:
+        moved = np.abs(values - settled).sum()
+        if moved <= accuracy * np.abs(values).sum() or known == most:
             break
         settled = values
+        block -= basis @ coefficients
+        block = np.linalg.qr(block)[0]
+        # Once more, for orthogonality to rounding.
+        block = np.linalg.qr(block - basis @ (basis.T @ block))[0][:, : most - known]
     return np.asfortranarray(basis @ rotation), np.maximum(values, 0.0)
 
 
