@@ -6,13 +6,10 @@ import errno
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from html.parser import HTMLParser
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,194 +23,37 @@ import redac
 import redac.cli.inputs
 import redac.files.parquet
 import redac.report
+from commands import (
+    COVARIANCE,
+    FEATURES,
+    FRAME,
+    ODD_NAMES,
+    OUTPUTS,
+    SAMPLES,
+    UNNAMED,
+    Run,
+    X,
+    check_summary,
+    check_table,
+    complaint,
+    done,
+    files_in,
+    parse_list,
+    parse_matrix,
+    run_process,
+    save_frame,
+)
 from helpers import factor_data
 from redac import SparsePCA
-from redac.cli import main
 from redac.datasets import load_pitprops
 
-X = factor_data(40, 6, seed=3)
-FEATURES = ["length", "width", "größe", "age 2", "[a]", "w.t"]
-SAMPLES = [f"s{i}" for i in range(len(X))]
-FRAME = pd.DataFrame(X, index=SAMPLES, columns=FEATURES)
-COVARIANCE = np.cov(X.T)
-UNNAMED = [f"x{j}" for j in range(6)]
-OUTPUTS = ["loadings.csv", "model.npz", "report.html", "scores.csv"]
-
-
-@pytest.fixture(autouse=True)
-def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No setting of the machine changes what is printed."""
-    for name in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "NO_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-
-
-# ------------------------------------------------------------ running and reading
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a call leaves behind."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def notes(self) -> list[str]:
-        return self.err.splitlines()
-
-
-Run = Callable[..., Outcome]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Call the command in this process."""
-
-    def call(*arguments: object) -> Outcome:
-        try:
-            status = main([str(argument) for argument in arguments])
-        except SystemExit as ending:
-            status = ending.code or 0
-        printed = capsys.readouterr()
-        return Outcome(status, printed.out, printed.err)
-
-    return call
-
-
-def run_process(*arguments: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
-    """Call the command in a process of its own."""
-    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    command = [sys.executable, "-m", "redac", *map(str, arguments)]
-    return subprocess.run(command, timeout=120, check=False, **streams)  # noqa: S603
-
-
-def done(outcome: Outcome) -> Outcome:
-    """The outcome, which must be a success without notes."""
-    assert outcome.err == ""
-    assert outcome.status == 0
-    return outcome
-
-
-def complaint(outcome: Outcome, status: int = 2) -> str:
-    """The one line that an unsuccessful call prints."""
-    assert outcome.status == status
-    assert outcome.out == ""
-    (line,) = outcome.err.splitlines()
-    assert line.startswith("redac")
-    assert "Traceback" not in line
-    return line
-
-
-@dataclass(frozen=True)
-class Printed:
-    """The numbers of a printed result."""
-
-    loadings: dict[str, dict[int, float]]  # feature → component → loading
-    variance: list[float]
-    cumulative: list[float]
-    non_zeros: list[int]
-
-    def equals(self, model: SparsePCA, names: Sequence[str]) -> None:
-        """Check it against a model."""
-        assert {
-            (name, k)
-            for name, row in self.loadings.items()
-            for k in row  # every printed cell is a non-zero, and no non-zero is left out
-        } == {(names[j], k) for k, j in np.argwhere(model.components_).tolist()}
-        for name, row in self.loadings.items():
-            for k, value in row.items():
-                expected = model.components_[k, list(names).index(name)]
-                assert value == pytest.approx(expected, abs=5.1e-4)
-        shares = 100 * model.explained_variance_ratio_
-        assert self.variance == pytest.approx(shares.tolist(), abs=5.1e-3)
-        assert self.cumulative == pytest.approx(np.cumsum(shares).tolist(), abs=5.1e-3)
-        assert self.non_zeros == [int(row.astype(bool).sum()) for row in model.components_]
-
-
-def parse_matrix(out: str) -> Printed:
-    """Read the table form: every number ends where the name of its component ends."""
-    lines = [line.rstrip() for line in out.splitlines()]
-    top = next(i for i, line in enumerate(lines) if line.split()[:2] == ["feature", "PC1"])
-    ends = {match.end(): int(match[1]) - 1 for match in re.finditer(r"PC(\d+)", lines[top])}
-    rows: dict[str, dict[int, float]] = {}
-    for line in lines[top + 2 :]:
-        if " components explain " in line:
-            break
-        cells = [m for m in re.finditer(r"(?<=\s)-?[\d.]+(?=\s|$)", line) if m.end() in ends]
-        if cells:
-            name = line[: cells[0].start()].strip()
-            assert name not in rows
-            rows[name] = {ends[cell.end()]: float(cell[0]) for cell in cells}
-    variance, cumulative, non_zeros = (
-        [rows[key][k] for k in range(len(ends))]
-        for key in ("variance %", "cumulative %", "non-zeros")
-    )
-    for key in ("variance %", "cumulative %", "non-zeros"):
-        del rows[key]
-    return Printed(rows, variance, cumulative, [int(count) for count in non_zeros])
-
-
-def parse_list(out: str) -> Printed:
-    """Read the list form: a heading for each component, then its loadings, then a blank line."""
-    loadings: dict[str, dict[int, float]] = {}
-    figures = []
-    for block in out.split("\n\n")[:-1]:
-        heading, _, entries = block.partition("\n")
-        found = re.fullmatch(
-            r"PC(\d+)  ([\d.]+) % of the variance, ([\d.]+) % so far, (\d+) features", heading
-        )
-        assert found, heading
-        magnitudes = []
-        for entry in " ".join(entries.split()).split(", "):
-            name, _, value = entry.rpartition(" ")
-            loadings.setdefault(name, {})[int(found[1]) - 1] = float(value)
-            magnitudes.append(abs(float(value)))
-        assert magnitudes == sorted(magnitudes, reverse=True)
-        figures.append((float(found[2]), float(found[3]), int(found[4])))
-    variance, cumulative, non_zeros = (list(column) for column in zip(*figures, strict=True))
-    return Printed(loadings, variance, cumulative, non_zeros)
-
-
-def parse_summary(out: str) -> tuple[int, float, int, float]:
-    """Components, PEV, non-zeros and RRE of the last sentence."""
-    found = re.search(
-        r"(\d+) components explain ([\d.]+) % of the variance \(PEV\) with (\d+) non-zero "
-        r"loadings; reconstruction error \(RRE\) ([\d.]+)\.$",
-        " ".join(out.split()),
-    )
-    assert found, out
-    return int(found[1]), float(found[2]), int(found[3]), float(found[4])
-
-
-def check_summary(out: str, model: SparsePCA) -> None:
-    count, pev, non_zeros, rre = parse_summary(out)
-    assert count == model.n_components_
-    assert pev == pytest.approx(100 * model.explained_variance_ratio_.sum(), abs=5.1e-3)
-    assert non_zeros == np.count_nonzero(model.components_)
-    assert rre == pytest.approx(model.reconstruction_error_, abs=5.1e-5)
-
-
-def check_table(outcome: Outcome, model: SparsePCA, names: Sequence[str]) -> None:
-    """The printed table is the model's."""
-    parse_matrix(outcome.out).equals(model, names)
-    check_summary(outcome.out, model)
-
-
-def save_frame(path: Path, frame: pd.DataFrame = FRAME, **options: Any) -> Path:
-    frame.to_csv(path, **options)
-    return path
+pytestmark = pytest.mark.usefixtures("plain_terminal")
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A file with names on rows and columns."""
     return save_frame(tmp_path / "data.csv")
-
-
-def files_in(folder: Path) -> list[str]:
-    """All files, hidden ones included."""
-    return sorted(path.name for path in folder.iterdir())
 
 
 # ------------------------------------------------------------ data
@@ -732,9 +572,6 @@ def test_standard_output_holds_results_only(run: Run, tmp_path: Path) -> None:
 
 # ------------------------------------------------------------ what is printed
 
-# Text that a terminal library might take for markup, emoji codes or escapes.
-ODD_NAMES = ["[a]", "[bold]x[/bold]", "[/]", ":warning:", "back\\", "\\[y]", "größe", "Σ 1", "<b>&"]
-
 
 @pytest.mark.parametrize("others", [0, 80], ids=["table", "list"])
 def test_odd_names_are_printed_literally(run: Run, tmp_path: Path, others: int) -> None:
@@ -876,286 +713,3 @@ def test_the_module_runs_like_the_command(run: Run) -> None:
     ended = run_process("fit", "pitprops", "--cardinality", "3,2")
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert ended.stdout.decode() == run("fit", "pitprops", "--cardinality", "3,2").out
-
-
-# ------------------------------------------------------------ progress
-
-
-# The test run may have been started in the background, where Ctrl-C is ignored.
-_INTERRUPTIBLE = (
-    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from redac.cli import main; sys.exit(main())"
-)
-
-
-class Watched:
-    """The command with a terminal as its standard error and a file as its standard output."""
-
-    def __init__(self, out: Path, *arguments: object, before: str = "") -> None:
-        pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
-        self.seen = b""
-        self._out = out
-        self._terminal, end = pty.openpty()
-        with out.open("wb") as stdout:
-            self._process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-c", before + _INTERRUPTIBLE, *map(str, arguments)],
-                stdout=stdout,
-                stderr=end,
-                env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"},
-            )
-        os.close(end)
-
-    def interrupt(self) -> None:
-        self._process.send_signal(signal.SIGINT)
-
-    def chunks(self) -> Iterator[bytes]:
-        """Everything the terminal receives, piece by piece, until the process ends."""
-        while True:
-            try:
-                chunk = os.read(self._terminal, 65536)
-            except OSError:  # the other end is closed
-                chunk = b""
-            if not chunk:
-                return
-            self.seen += chunk
-            yield self.seen
-
-    def outcome(self) -> Outcome:
-        """Read to the end; the standard error is what remains visible on the terminal."""
-        for _ in self.chunks():
-            pass
-        status = self._process.wait(timeout=120)
-        screen = visible(self.seen.decode())
-        return Outcome(status, self._out.read_text(), "".join(f"{line}\n" for line in screen))
-
-    def close(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        os.close(self._terminal)
-
-
-@pytest.fixture
-def watched(tmp_path: Path) -> Iterator[Callable[..., Watched]]:
-    """Start the command on a terminal."""
-    started: list[Watched] = []
-
-    def start(*arguments: object, before: str = "") -> Watched:
-        started.append(Watched(tmp_path / "stdout.txt", *arguments, before=before))
-        return started[-1]
-
-    yield start
-    for process in started:
-        process.close()
-
-
-def visible(stream: str) -> list[str]:
-    """The lines that a terminal still shows after all it was sent."""
-    lines, row, column = [""], 0, 0
-    for part in re.findall(r"\x1b\[[?\d;]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", stream):
-        if part == "\r":
-            column = 0
-        elif part == "\n":
-            row += 1
-            lines += [""] * (row + 1 - len(lines))
-        elif part.startswith("\x1b["):
-            count = int(part[2:-1]) if part[2:-1].isdigit() else 1
-            if part[-1] == "A":
-                row = max(row - count, 0)
-            elif part[-1] == "K":
-                lines[row] = ""
-        else:
-            lines[row] = lines[row].ljust(column)[:column] + part
-            column += len(part)
-    return [line for line in lines if line.strip()]
-
-
-def test_visible_plays_a_terminal() -> None:
-    assert visible("note\r\nbar 1\r\x1b[2Kbar 2\r\n\x1b[1A\x1b[2Kend\r\n") == ["note", "end"]
-
-
-def test_progress_is_drawn_and_cleared(
-    watched: Callable[..., Watched], run: Run, tmp_path: Path
-) -> None:
-    np.save(tmp_path / "data.npy", np.random.default_rng(1).standard_normal((60, 50)))
-    arguments = ("fit", tmp_path / "data.npy", "--cardinality", "5,5,5", "--init-count", 30)
-    process = watched(*arguments, "--seed", 1)
-    outcome = process.outcome()
-    assert outcome.status == 0
-    assert b"start 1" in process.seen
-    assert b"% explained" in process.seen
-    assert outcome.err == ""
-    assert process.seen.count(b"\x1b[?25l") == process.seen.count(b"\x1b[?25h")  # the cursor
-    assert "\x1b" not in outcome.out
-    assert outcome.out == done(run(*arguments, "--seed", 1)).out
-
-
-_SMALL_IS_LARGE = (
-    "import redac.files.parquet, redac.sources.local; "
-    "redac.files.parquet.STREAMED_BYTES = 0; redac.sources.local._BLOCK_BYTES = 1 << 17; "
-)
-
-
-@pytest.mark.parametrize("suffix", ["npy", "parquet"])
-def test_passes_over_a_file_have_a_progress_bar(
-    watched: Callable[..., Watched], tmp_path: Path, suffix: str
-) -> None:
-    X = np.random.default_rng(1).standard_normal((5000, 30))
-    path, folder = tmp_path / f"data.{suffix}", tmp_path / "out"
-    if suffix == "npy":
-        np.save(path, X)
-    else:
-        pd.DataFrame(X, columns=[f"f{j}" for j in range(30)]).to_parquet(path, row_group_size=900)
-    arguments = ("fit", path, "--cardinality", "5,5,5", "--output", folder)
-    process = watched(*arguments, before=_SMALL_IS_LARGE)
-    outcome = process.outcome()
-    assert outcome.status == 0
-    assert b"reading, pass 1" in process.seen
-    assert b" of 5,000 rows" in process.seen
-    assert process.seen.count(b"\x1b[?25l") == 2  # a bar for the fit and one for the scores
-    assert process.seen.rindex(b" of 5,000 rows") > process.seen.rindex(b"% explained")
-    assert outcome.err == f"note: results written to {folder}\n"
-
-
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("damage", ["no end", "no middle", "zeros in the middle"])
-def test_a_damaged_parquet_file_is_a_wrong_input(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, streamed: bool
-) -> None:
-    monkeypatch.setattr(redac.files.parquet, "STREAMED_BYTES", 0 if streamed else 1 << 40)
-    path = tmp_path / "data.parquet"
-    X = np.random.default_rng(1).standard_normal((3000, 6))
-    pd.DataFrame(X, columns=list("abcdef")).to_parquet(path, row_group_size=500)
-    content, middle = path.read_bytes(), path.stat().st_size // 2
-    path.write_bytes(
-        {
-            "no end": content[:middle],
-            "no middle": content[:1000] + content[middle:],
-            "zeros in the middle": content[:middle] + bytes(3000) + content[middle + 3000 :],
-        }[damage]
-    )
-    outcome = run("fit", path, "--components", 2)
-    assert outcome.status == 2
-    assert outcome.out == ""
-    assert outcome.err.startswith(f"redac: {path}: damaged, or not a Parquet file (")
-    assert outcome.err.count("\n") == 1
-
-
-def test_interrupt_prints_the_best_so_far(watched: Callable[..., Watched], tmp_path: Path) -> None:
-    np.save(tmp_path / "data.npy", np.random.default_rng(0).standard_normal((400, 300)))
-    folder = tmp_path / "results"
-    process = watched(
-        *("fit", tmp_path / "data.npy", "--components", 20, "--cardinality", 10),
-        *("--init-count", 5000, "--seed", 0, "--output", folder),
-    )
-    for seen in process.chunks():
-        if re.search(rb"start [3-9]", seen):
-            break
-    process.interrupt()
-    outcome = process.outcome()
-    assert outcome.status == 0
-    assert outcome.notes == [
-        "note: The fit was interrupted; the best components found so far are kept.",
-        f"note: results written to {folder}",
-    ]
-    assert parse_list(outcome.out).non_zeros == [10] * 20
-    model = SparsePCA.load(folder / "model.npz")
-    check_summary(outcome.out, model)
-    assert not model.converged_
-    assert files_in(folder) == OUTPUTS
-
-
-# ------------------------------------------------------------ report.html
-
-
-class Page(HTMLParser):
-    """Checks that every element is closed, and collects what the page shows."""
-
-    VOID = frozenset({"meta", "br", "hr", "img", "col", "link", "input"})
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.attributes: set[str] = set()
-        self.texts: list[str] = []
-        self.tables: list[list[list[str]]] = []
-        self._open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.attributes |= {name for name, _ in attrs}
-        if tag not in self.VOID:
-            self._open.append(tag)
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
-        elif tag in ("td", "th"):
-            self.tables[-1][-1].append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if {"td", "th"} & set(self._open):
-            self.tables[-1][-1][-1] += data
-        elif "style" not in self._open:
-            self.texts.append(data)
-
-
-def number(cell: str) -> float:
-    return float(cell.replace("\N{MINUS SIGN}", "-")) if cell.strip() else 0.0
-
-
-def test_report_shows_the_model(run: Run, tmp_path: Path) -> None:
-    pitprops = load_pitprops()
-    run("fit", "pitprops", "--cardinality", "8,5,6,2,3,2", "--output", tmp_path)
-    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-    model = SparsePCA(6, cardinality=[8, 5, 6, 2, 3, 2]).fit_covariance(pitprops.correlation)
-    words = " ".join(" ".join(page.texts).split())
-    assert "pitprops" in words
-    assert f"{100 * model.explained_variance_ratio_.sum():.2f} %" in words
-    assert f"{model.reconstruction_error_:.4f}" in words
-    assert redac.__version__ in words
-
-    variance, loadings = page.tables[:2]
-    shares = 100 * model.explained_variance_ratio_
-    printed = [[number(cell) for cell in row[1:4]] for row in variance[1:]]
-    counts = [8, 5, 6, 2, 3, 2]
-    np.testing.assert_allclose(
-        printed, np.column_stack([counts, shares, np.cumsum(shares)]), atol=5.1e-3
-    )
-    expected = model.loadings_table().fillna(0.0)
-    names = [pitprops.feature_names[int(name[1:])] for name in expected.index]
-    assert [row[0] for row in loadings[1:]] == names
-    cells = [[number(cell) for cell in row[1:]] for row in loadings[1:]]
-    np.testing.assert_allclose(cells, expected.to_numpy(), atol=5.1e-4)
-
-
-def test_report_is_self_contained_and_escaped(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = [*ODD_NAMES, "<script>alert(1)</script>", "\"quoted\" 'twice'", "&amp;", "</table>"]
-    values = np.random.default_rng(6).standard_normal((30, len(names)))
-    monkeypatch.chdir(tmp_path)
-    np.savez("a<i>&b.npz", X=values, feature_names=np.array(names))
-    run("fit", "a<i>&b.npz", "--components", 3, "--cardinality", 1.0, "--output", "results")
-    text = Path("results/report.html").read_text(encoding="utf-8")
-    assert text.startswith("<!DOCTYPE html>")
-    page = Page(text)
-    assert not page.tags & {"script", "link", "img", "iframe", "b", "i", "object"}
-    assert not page.attributes & {"src", "href", "onload", "onclick"}
-    assert not re.search(r"http|url\(|@import", text, re.IGNORECASE)
-    assert sorted(row[0] for row in page.tables[1][1:]) == sorted(names)
-    assert "Sparse components of a<i>&b.npz" in page.texts
-
-
-def test_report_of_many_features(run: Run, tmp_path: Path) -> None:
-    values = np.random.default_rng(0).standard_normal((30, 200))
-    np.save(tmp_path / "wide.npy", values)
-    run("fit", tmp_path / "wide.npy", "--components", 8, "--output", tmp_path / "results")
-    page = Page((tmp_path / "results" / "report.html").read_text(encoding="utf-8"))
-    used = SparsePCA(8, cardinality=10).fit(values).components_.any(axis=0)
-    assert {row[0] for row in page.tables[1][1:]} == {f"x{j}" for j in np.flatnonzero(used)}
