@@ -90,7 +90,7 @@ def _looks(experiment: Experiment) -> dict[str, dict[str, Any]]:
     for i, contender in enumerate(experiment.contenders):
         ours = contender.name.startswith("redac")
         looks[contender.name] = {
-            "color": ("#b30000" if "l0" in contender.name else "#ff7f0e")
+            "color": ("#b30000" if "l0" in contender.name else "#f2739a")
             if ours
             else colours[2 * (i % 10) if i < 10 else 2 * (i % 10) + 1],
             "linewidth": 2.2 if ours else 1.0,

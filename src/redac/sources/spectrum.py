@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from redac.sources.base import Array
+from redac.threads import one_thread
 
 # The order up to which a symmetric matrix is decomposed outright.
 EXACT_ORDER = 500
@@ -46,7 +47,7 @@ def block_krylov(
     most = min(d, width * _MAX_ROUNDS)
     # By columns, memory is only taken for those that have been written.
     room, projected = np.empty((d, most), order="F"), np.zeros((most, most))
-    block = np.linalg.qr(np.random.default_rng(0).standard_normal((d, width)))[0]
+    block = _orthonormal(np.random.default_rng(0).standard_normal((d, width)))
     settled, known = np.zeros(r), 0
     while True:
         before, known = known, known + block.shape[1]
@@ -64,10 +65,17 @@ def block_krylov(
             break
         settled = values
         block -= basis @ coefficients
-        block = np.linalg.qr(block)[0]
+        block = _orthonormal(block)
         # Once more, for orthogonality to rounding.
-        block = np.linalg.qr(block - basis @ (basis.T @ block))[0][:, : most - known]
+        block = _orthonormal(block - basis @ (basis.T @ block))[:, : most - known]
     return np.asfortranarray(basis @ rotation), np.maximum(values, 0.0)
+
+
+def _orthonormal(block: Array) -> Array:
+    # The threads of another library, which has just formed S, may still be waiting for work; with
+    # them a decomposition in several threads takes many times as long, and it gains little anyway.
+    with one_thread(0):
+        return np.linalg.qr(block)[0]
 
 
 def axes_through_kernel(
