@@ -6,6 +6,7 @@ process of its own, makes its data in a temporary folder, removes them, and prin
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -294,4 +295,9 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
+    parser.add_argument("case", nargs="*", help=f"{', '.join(CASES)}; all if none is named")
+    named = parser.parse_args().case
+    if unknown := set(named) - set(CASES):
+        parser.error(f"no such case: {', '.join(sorted(unknown))}")
+    main(named)
