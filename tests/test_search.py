@@ -316,9 +316,10 @@ def test_the_best_of_several_starts_is_no_worse_than_any(source, bounds, monkeyp
     points = starts(task, 5)
     singly = [value_of(task, finished(task, start).solution.V) for start in points]
     hunt = best_of(task, points)
-    # Of runs that come to the same supports one is finished, so the values are equal within tol.
-    assert value_of(task, hunt.found.V) == pytest.approx(max(singly), abs=1e-8)
-    assert hunt.value / task.source.total == pytest.approx(max(singly), abs=1e-8)
+    # Of runs that come to the same supports one is finished, and those that gain too little to win
+    # are given up, so the values are equal to some tol only.
+    assert value_of(task, hunt.found.V) == pytest.approx(max(singly), abs=1e-6)
+    assert hunt.value / task.source.total == pytest.approx(max(singly), abs=1e-6)
     assert hunt.found.status is Status.CONVERGED
     if bounds == "nonnegative":
         assert max(singly) - min(singly) > 1e-6  # there was something to choose
