@@ -31,9 +31,9 @@ again); everything else is at its default. They are compared beside l0 only, as 
 number of non-zeros but not to an l1 norm. "> 180 s" is a fit that was ended after that time in this
 run; with "recorded", it was ended when its penalty was searched for and not tried again. "Plain
 NumPy" is Algorithm 1 or 2 on X from exact principal axes, with the tolerance and the limit of 1000
-sweeps of redac; redac itself tries two starts. "One more sweep" starts from the components of
-redac, "after plain" from those of the plain algorithm, with least-squares scores; the gain is a
-share of the variance.
+sweeps of redac; redac itself tries two starts, three up to 500 features. "One more sweep" starts
+from the components of redac, "after plain" from those of the plain algorithm, with least-squares
+scores; the gain is a share of the variance.
 
 Data, made from a fixed seed: 30 factors, each with standard normal loadings on a random 10 % of the
 features, strengths falling from 3 to 0.5, and unit normal noise. "gene-like" has its columns

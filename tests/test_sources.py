@@ -17,6 +17,7 @@ from redac.sources import (
     as_source,
     checked_covariance,
     covariance_source,
+    raw_data,
 )
 from redac.sources.spectrum import block_krylov
 
@@ -689,3 +690,20 @@ def test_more_axes_than_rows_come_back_as_zeros():
     assert np.isfinite(axes).all()
     np.testing.assert_array_equal(axes[:, 3:], np.zeros((20, 4)))
     np.testing.assert_allclose(values[3:], 0.0, atol=1e-12 * values[0])
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_plain_products_are_those_of_the_definition_and_take_two_passes(container):
+    rng = np.random.default_rng(7)
+    X, V = rng.standard_normal((30, 5)), rng.standard_normal((5, 2))
+    mean, scale = rng.standard_normal(5), rng.uniform(0.5, 2.0, 5)
+    data = raw_data(container(X), mean=mean, scale=scale)
+    total, M = data.plain_products(V)
+    Z = (X - mean) / scale
+    assert total == pytest.approx((Z**2).sum(), rel=1e-12)
+    np.testing.assert_allclose(M, V.T @ Z.T @ Z @ V, rtol=1e-10)
+    assert data.n_passes == 2
+    for spoiled in (np.nan, 1e200):
+        Y = X.copy()
+        Y[3, 2] = spoiled
+        assert raw_data(container(Y), mean=mean, scale=scale).plain_products(V) is None

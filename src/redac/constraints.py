@@ -10,6 +10,7 @@ made up.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +42,11 @@ class Constraint(Protocol):
         the vector limit an entry.
         """
         ...
+
+
+def may_collapse(constraints: Sequence[Constraint]) -> bool:
+    """Whether nothing keeps some components sparse when they approach others: l1 bounds do not."""
+    return any(constraint.free_range is None for constraint in constraints)
 
 
 @dataclass(frozen=True)

@@ -247,9 +247,10 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
             least_separation=parameters.least_separation(self.min_separation, constraints, ridge),
         )
         init = parameters.start(self.init, r, d)
-        starts = parameters.start_count(self.n_init, init, d)
         rounds = parameters.count("n_perturbations", self.n_perturbations, least=0)
         rng = check_random_state(self.random_state)
+        start_points = Starts(source, constraints, rng)
+        starts = parameters.start_count(self.n_init, start_points.usual_count(init))
         n_chains = parameters.jobs(self.n_jobs)
         monitor = FitMonitor.watching(
             self,
@@ -258,7 +259,6 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
             attributes=lambda V: {"components_": V.T.copy(), "n_components_": r},
         )
         search = Search(problem, monitor)
-        start_points = Starts(source, constraints, rng)
         if isinstance(init, str):
             automatic = isinstance(self.n_init, str)
             search.try_starts(start_points.sequence(init, starts), until_agreed=automatic)
@@ -294,18 +294,18 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
                 ExhaustedWarning,
                 stacklevel=4,
             )
+        elif self.separation_ < problem.least_separation:
+            warnings.warn(
+                f"No components with min_separation={problem.least_separation:g} were found; these "
+                f"have separation_={self.separation_:.2g}. Ask for fewer components, or for less.",
+                SeparationWarning,
+                stacklevel=4,
+            )
         elif solution.status is Status.TOUCHING:
             warnings.warn(
                 "l1 bounds do not keep components apart: the sweeps ended where separation_ would "
                 f"have fallen below {problem.least_separation:g}. A ridge, such as ridge=0.03, or "
                 "a cardinality instead of l1_bound has a proper optimum; min_separation=0 goes on.",
-                SeparationWarning,
-                stacklevel=4,
-            )
-        elif self.separation_ < problem.least_separation:
-            warnings.warn(
-                f"No components with min_separation={problem.least_separation:g} were found; these "
-                f"have separation_={self.separation_:.2g}. Ask for fewer components, or for less.",
                 SeparationWarning,
                 stacklevel=4,
             )

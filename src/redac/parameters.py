@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from redac.constraints import L0, L1, Constraint, Nonnegative
+from redac.constraints import L0, L1, Constraint, Nonnegative, may_collapse
 from redac.sources.base import Array
-from redac.sources.spectrum import EXACT_ORDER
 
 INITS = ("pca", "varimax", "random")
 # How far apart components stay where nothing but an l1 bound holds them.
@@ -87,8 +86,7 @@ def least_separation(value: Any, constraints: Sequence[Constraint], ridge: float
     if isinstance(value, str):
         if value != "auto":
             raise ValueError(f"min_separation={value!r} must be a number from 0 to 1, or 'auto'.")
-        bounded_by_length = any(constraint.free_range is None for constraint in constraints)
-        return _APART if bounded_by_length and ridge == 0.0 else 0.0
+        return _APART if may_collapse(constraints) and ridge == 0.0 else 0.0
     return share("min_separation", value)
 
 
@@ -126,17 +124,12 @@ def start(init: Any, n_components: int, n_features: int) -> str | Array:
     return components.T
 
 
-def start_count(n_init: Any, init: str | Array, n_features: int) -> int:
-    """How many starting points to try.
-
-    "auto" adds to the principal axes the rotated axes and, where features are few, sequential
-    components.
-    """
+def start_count(n_init: Any, usual: int) -> int:
+    """How many starting points to try; "auto" is what is usual."""
     if isinstance(n_init, str):
         if n_init != "auto":
             raise ValueError(f"n_init={n_init!r} must be a whole number or 'auto'.")
-        followed = isinstance(init, str) and init == "pca"
-        return 2 + (n_features <= EXACT_ORDER) if followed else 1
+        return usual
     return count("n_init", n_init, least=1)
 
 

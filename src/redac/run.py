@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from redac import variance
-from redac.constraints import Constraint, largest
+from redac.constraints import Constraint, largest, may_collapse
 from redac.polish import polish
 from redac.solver import NOISE, OnSweep, Solution, Status, directions, solve
 from redac.sources.base import Array, Indices, Source
@@ -51,11 +51,6 @@ class Problem:
         if self.total < 0.0:
             object.__setattr__(self, "total", self.source.total)
 
-    @property
-    def may_collapse(self) -> bool:
-        """Whether some components have no bound that their number of non-zeros must keep to."""
-        return any(constraint.free_range is None for constraint in self.constraints)
-
 
 class Run:
     """The way from one starting point, as one history of sweeps.
@@ -72,7 +67,7 @@ class Run:
         self.on_sweep: OnSweep | None = None
         self.is_over = False
         self._polished = 0
-        self._guard = _Guard(problem.least_separation if problem.may_collapse else 0.0)
+        self._guard = _Guard(problem.least_separation if may_collapse(problem.constraints) else 0.0)
         # A ridge makes copies of components that have nothing left to explain; a guard would take
         # them for the beginning of a collapse.
         self.first_ridge = 0.0 if self._guard.is_awake else first_ridge

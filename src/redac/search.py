@@ -18,7 +18,7 @@ from redac.attempts import Attempt
 from redac.run import Problem, Run
 from redac.solver import OnSweep, Solution, Status
 from redac.sources.base import Array
-from redac.sources.spectrum import EXACT_ORDER
+from redac.starts import FEW_FEATURES
 
 # Sweeps from a new start begin with this ridge: it keeps components apart while they look for their
 # places, and the run ends sooner and mostly higher.
@@ -162,7 +162,7 @@ class Search:
     def _in_reach(self, runs: list[Run], leeway: float) -> list[Run]:
         """Those that are not far behind the best, the best first."""
         total = self.problem.total
-        small = self.problem.source.n_features <= EXACT_ORDER
+        small = self.problem.source.n_features <= FEW_FEATURES
         floor = self.value - leeway * (_BEHIND_IF_SMALL if small else _BEHIND) * total
         # Values that differ by rounding only are equal; the start that came first goes first.
         ranked = sorted(runs, key=lambda run: -round(run.value / (_EQUAL * total or 1.0)))

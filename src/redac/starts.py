@@ -12,8 +12,9 @@ import numpy as np
 from redac.constraints import Constraint
 from redac.solver import NOISE
 from redac.sources.base import Array, Source
-from redac.sources.spectrum import EXACT_ORDER
 
+# Up to so many features S is small and runs are short.
+FEW_FEATURES = 500
 _VARIMAX_ROUNDS = 100
 _VARIMAX_TOL = 1e-4
 # Features from whose rows of S a component may set out, by either of two measures, and its steps.
@@ -88,17 +89,23 @@ class Starts:
         components where features are few, and random rotations; random directions are followed by
         random directions.
         """
-        greedy = [self.sequential] if self._source.n_features <= EXACT_ORDER else []
-        if not isinstance(init, str):
-            first: list[Callable[[], Array]] = [lambda: init]
-        else:
-            first = {
-                "pca": [self.pca, self.varimax, *greedy],
-                "varimax": [self.varimax, self.pca, *greedy],
-                "random": [self.random] * count,
-            }[init]
-        for make in [*first, *[self.rotation] * count][:count]:
+        then = self.random if isinstance(init, str) and init == "random" else self.rotation
+        for make in [*self._first(init), *[then] * count][:count]:
             yield make()
+
+    def usual_count(self, init: str | Array) -> int:
+        """How many are tried unless somebody says: behind the principal axes all without chance."""
+        return len(self._first(init)) if isinstance(init, str) and init == "pca" else 1
+
+    def _first(self, init: str | Array) -> list[Callable[[], Array]]:
+        """The starts that come before those at random."""
+        if not isinstance(init, str):
+            return [lambda: init]
+        if init == "random":
+            return []
+        greedy = [self.sequential] if self._source.n_features <= FEW_FEATURES else []
+        axes = [self.pca, self.varimax] if init == "pca" else [self.varimax, self.pca]
+        return [*axes, *greedy]
 
     def _axes(self) -> tuple[Array, Array]:
         if self.principal is None:

@@ -101,7 +101,7 @@ def _solve(
     data: MethodData, constraints: Sequence[Constraint], rng: np.random.RandomState, n_init: Any
 ) -> Array:
     search = Search(Problem(data.source, constraints), Silent())
-    count = start_count(n_init, "pca", data.source.n_features)
-    starts = Starts(data.source, constraints, rng).sequence("pca", count)
-    search.try_starts(starts, until_agreed=n_init == "auto")
+    starts = Starts(data.source, constraints, rng)
+    count = start_count(n_init, starts.usual_count("pca"))
+    search.try_starts(starts.sequence("pca", count), until_agreed=n_init == "auto")
     return search.found.V
