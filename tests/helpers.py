@@ -138,15 +138,25 @@ def projector(V: np.ndarray) -> np.ndarray:
 
 
 class NaiveRedac:
-    """Algorithms 1 and 2 as the paper states them: X, U and every E_i are formed explicitly."""
+    """Algorithms 1 and 2 as the paper states them: X, U and every E_i are formed explicitly.
+
+    With ``least``, loadings that would bring components closer together are not taken.
+    """
 
     def __init__(
-        self, X: np.ndarray, V: np.ndarray, constraints: Sequence[Constraint], ridge: float = 0.0
+        self,
+        X: np.ndarray,
+        V: np.ndarray,
+        constraints: Sequence[Constraint],
+        ridge: float = 0.0,
+        least: float = 0.0,
     ) -> None:
         self.X = X
         self.V = V.copy()
         self.constraints = constraints
         self.ridge = ridge
+        self.least = least
+        self.n_refused = 0
         r = V.shape[1]
         self.U = np.linalg.solve(V.T @ V + ridge * np.eye(r), (X @ V).T).T
 
@@ -162,7 +172,11 @@ class NaiveRedac:
         """Steps 3 to 7 of Algorithm 1."""
         for i, constraint in enumerate(self.constraints):
             E = self.residual_without(i)
+            before = self.V[:, i].copy()
             self.V[:, i] = constraint.maximize(E.T @ self.U[:, i])
+            if np.linalg.svd(self.V, compute_uv=False)[-1] ** 2 < self.least:
+                self.V[:, i] = before
+                self.n_refused += 1
             self.U[:, i] = best_scores(E, self.V[:, i], self.ridge)
 
     def objective(self) -> float:

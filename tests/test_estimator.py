@@ -384,42 +384,43 @@ def wide_factors():
     return scores @ loadings + rng.standard_normal((30, 200))
 
 
-def test_l1_bounds_end_before_components_collapse():
+def test_l1_bounds_do_not_let_components_collapse():
     Y = wide_factors()
-    with pytest.warns(SeparationWarning, match=r"l1 bounds do not keep.* below 0\.1\b.*ridge"):
-        model = SparsePCA(5, l1_bound=3.0).fit(Y)
-    assert not model.converged_
-    assert model.separation_ >= 0.1
+    model = SparsePCA(5, l1_bound=3.0).fit(Y)
+    assert model.converged_
+    assert 0.1 - 1e-9 <= model.separation_ < 0.11  # so the limit was needed
     assert np.abs(model.components_).sum(axis=1).max() <= 3.0 * (1 + 1e-9)
-    # The history belongs to the components that are kept, not to the sweep that was taken back.
     assert model.n_iter_ == len(model.objective_history_) < 200
     assert (np.diff(model.objective_history_) <= 1e-12).all()
+    assert not np.signbit(model.components_[model.components_ == 0]).any()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         free = SparsePCA(5, l1_bound=3.0, min_separation=0, max_iter=200).fit(Y)
-    assert free.separation_ < 0.1  # so the end was needed
+    assert free.separation_ < 0.1
     assert free.score(Y) > model.score(Y)
     assert np.count_nonzero(free.components_) > 1.2 * np.count_nonzero(model.components_)
-    assert not np.signbit(model.components_[model.components_ == 0]).any()
 
 
-def test_a_wanted_separation_holds_for_l1_bounds():
-    Y = wide_factors()
-    for least in (0.05, 0.3):
-        with pytest.warns(SeparationWarning, match=f"below {least:g}"):
-            model = SparsePCA(5, l1_bound=3.0, min_separation=least).fit(Y)
-        assert model.separation_ >= least
+@pytest.mark.parametrize("bound", [{"l1_bound": 3.0}, {"cardinality": 6, "nonnegative": True}])
+def test_a_wanted_separation_holds(bound):
+    Y, scores = wide_factors(), []
+    for least in (0.02, 0.3, 0.9):
+        model = SparsePCA(5, min_separation=least, **bound).fit(Y)
+        assert model.converged_
+        assert model.separation_ >= least - 1e-9
+        assert model.components_.any(axis=1).all()
+        scores.append(model.score(Y))
+    assert scores[0] > scores[2]
 
 
-def test_components_that_are_too_close_from_the_beginning_are_kept_and_said():
+def test_components_of_ones_own_that_are_too_close_come_apart():
     Y = wide_factors()
     v = np.zeros(200)
     v[:4] = 0.5
     start = np.array([v, v + 1e-3 * np.eye(200)[5]])
-    with pytest.warns(SeparationWarning):
-        model = SparsePCA(2, l1_bound=2.0, init=start, min_separation=0.9999).fit(Y)
-    assert model.n_iter_ >= 1
-    assert np.isfinite(model.components_).all()
+    model = SparsePCA(2, l1_bound=2.0, init=start, min_separation=0.9).fit(Y)
+    assert model.separation_ >= 0.9 - 1e-9
+    assert model.components_.any(axis=1).all()
 
 
 @pytest.mark.parametrize("wrong", ["none", None, -0.1, 1.5, np.nan])
@@ -648,3 +649,15 @@ def test_scikit_learns_progress_bar_shows_the_sweeps(capfd):
     callback = pytest.importorskip("sklearn.callback")
     SparsePCA(3, cardinality=4).set_callbacks(callback.ProgressBar()).fit(X)
     assert "start" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("most", [1, 3, 8])
+def test_all_sweeps_count_where_components_must_stay_apart(most):
+    pytest.importorskip("sklearn.callback")
+    watcher = Watcher()
+    model = SparsePCA(5, l1_bound=3.0, n_init=1, max_iter=most, tol=0.0).set_callbacks(watcher)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(wide_factors())
+    assert len(watcher.sweeps) == most
+    assert 1 <= model.n_iter_ <= most
+    assert model.separation_ >= 0.1 - 1e-9

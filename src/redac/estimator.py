@@ -72,10 +72,9 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
     ridge : float, default=0.0
         Adds ridge·‖U‖² to the objective, which keeps components from becoming parallel.
     min_separation : float or "auto", default="auto"
-        The least ``separation_`` that is wanted, from 0 to 1. Where the best solution has less, the
-        ridge is raised until the components are that far apart. l1 bounds alone let components
-        collapse: with them and without a ridge, "auto" is 0.1, and the sweeps end before components
-        come closer than that. Otherwise "auto" is 0.
+        The least ``separation_`` that is allowed, from 0 to 1: updates that would bring components
+        closer together are not made. l1 bounds alone let components collapse, so with them and
+        without a ridge "auto" is 0.1. Otherwise it is 0.
     max_iter : int, default=1000
         Maximum number of sweeps over the components, for each start.
     tol : float, default=1e-7
@@ -265,7 +264,6 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         else:  # components of one's own are near their place already
             search.try_starts(start_points.sequence(init, starts), first_ridge=0.0)
         perturbed = perturb(search, rounds, rng, n_chains)
-        search.keep_apart()
         monitor.close()
         self.search_history_ = spread([*search.attempts, *perturbed], search.found.V)
         self._keep(search.found, source, dtype)
@@ -294,21 +292,6 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
                 ExhaustedWarning,
                 stacklevel=4,
             )
-        elif self.separation_ < problem.least_separation:
-            warnings.warn(
-                f"No components with min_separation={problem.least_separation:g} were found; these "
-                f"have separation_={self.separation_:.2g}. Ask for fewer components, or for less.",
-                SeparationWarning,
-                stacklevel=4,
-            )
-        elif solution.status is Status.TOUCHING:
-            warnings.warn(
-                "l1 bounds do not keep components apart: the sweeps ended where separation_ would "
-                f"have fallen below {problem.least_separation:g}. A ridge, such as ridge=0.03, or "
-                "a cardinality instead of l1_bound has a proper optimum; min_separation=0 goes on.",
-                SeparationWarning,
-                stacklevel=4,
-            )
         elif self.separation_ < _NEARLY_PARALLEL:
             warnings.warn(
                 f"Some components are nearly parallel (separation_={self.separation_:.2g}); their "
@@ -323,10 +306,14 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
                 FitInterruptedWarning,
                 stacklevel=4,
             )
-        elif solution.status is Status.STOPPED and solution.n_sweeps >= self.max_iter:
+        elif solution.status is Status.STOPPED and _all_sweeps(solution) >= self.max_iter:
             warnings.warn(
                 f"No convergence to tol={self.tol:g} within max_iter={self.max_iter} sweeps; the "
                 "components are feasible and may still improve. Raise max_iter, or tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+
+def _all_sweeps(solution: Solution) -> int:
+    return solution.sweeps_before + solution.n_sweeps

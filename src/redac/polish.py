@@ -16,10 +16,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from redac.constraints import Constraint
 from redac.sources.base import Array, Indices, Source
+from redac.variance import is_separated
 
 _STEPS = 50
 # Features in use beyond which the part of S that belongs to them is not gathered.
@@ -34,12 +35,13 @@ def polish(
     ridge: float,
     tol: float,
     least_angle: float,
+    least_separation: float = 0.0,
 ) -> Array:
     """Loadings with the same supports, or smaller ones, that explain at least as much as V.
 
     Components whose constraint does not let the entries of a support move freely stay as they are.
     Steps to components whose part outside the span of earlier ones is shorter than ``least_angle``
-    are refused.
+    are refused, and so are those to a separation below ``least_separation``.
     """
     ranges = [constraint.free_range for constraint in constraints]
     alive = V.any(axis=0)
@@ -47,15 +49,15 @@ def polish(
     used = np.flatnonzero(V.any(axis=1))
     if not moving.any() or used.size > _MOST_FEATURES:
         return V
-    tail = _Tail(source, used, V[np.ix_(used, alive)], moving[alive], ridge, least_angle)
-    bounds = np.array([span for span in ranges if span is not None])
+    apart = least_angle, least_separation
+    tail = _Tail(source, used, V[np.ix_(used, alive)], moving[alive], ridge, apart)
     lower, upper = np.array([ranges[i] for i in np.flatnonzero(alive)[tail.columns]]).T
     found = minimize(
         tail.loss,
         tail.start,
         jac=True,
         method="L-BFGS-B",
-        bounds=None if np.isinf(bounds).all() else np.column_stack([lower, upper]),
+        bounds=Bounds(lower, upper) if np.isfinite(lower).any() else None,
         options={"maxiter": _STEPS, "ftol": 0.1 * tol / source.total, "gtol": 1e-9},
     )
     better = np.zeros_like(V)
@@ -73,11 +75,11 @@ class _Tail:
         Y: Array,
         moving: NDArray[np.bool_],
         ridge: float,
-        least_angle: float,
+        apart: tuple[float, float],
     ) -> None:
         self.source = source.restricted(used)
         self.total = source.total
-        self.least_angle = least_angle
+        self.least_angle, self.least_separation = apart
         self.Y = Y
         self.ridge = ridge * np.eye(Y.shape[1])
         self.rows, self.columns = np.nonzero((Y != 0) & moving)
@@ -96,6 +98,10 @@ class _Tail:
         lengths[lengths == 0.0] = 1.0
         return Y / lengths, lengths
 
+    def _is_too_close(self, Y: Array) -> bool:
+        least = self.least_separation
+        return least > 0.0 and not is_separated(Y.T @ Y, least)
+
     def loss(self, x: Array) -> tuple[float, Array]:
         Y, lengths = self.loadings(x)
         SY = self.source.dot(Y)
@@ -103,7 +109,7 @@ class _Tail:
             pivots = np.linalg.cholesky(Y.T @ Y + self.ridge).diagonal()
         except np.linalg.LinAlgError:
             return 0.0, np.zeros_like(x)
-        if pivots.min() < self.least_angle:
+        if pivots.min() < self.least_angle or self._is_too_close(Y):
             return 0.0, np.zeros_like(x)
         weights = np.linalg.inv(Y.T @ Y + self.ridge)
         M = Y.T @ SY

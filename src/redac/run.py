@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from redac import variance
-from redac.constraints import Constraint, largest, may_collapse
+from redac.constraints import Constraint, largest
 from redac.polish import polish
 from redac.solver import NOISE, OnSweep, Solution, Status, directions, solve
 from redac.sources.base import Array, Indices, Source
@@ -19,8 +19,9 @@ from redac.threads import one_thread
 # gains no more than that.
 _ROUGHEST = 1e-3
 _ROUGH = 3e-4
-# Sweeps look at this many times as many features as a component may use.
-_SCOPE = 3
+# Sweeps look at this many times as many features as a component uses at first; at more where
+# components may approach each other until they must stay apart, because they use more on the way.
+_SCOPE, _WIDE_SCOPE = 3, 6
 # What a run will still gain, at most, in terms of what it has gained since the last polish.
 _HOPE = 3.0
 # Sweeps before the next polish, which costs about as much.
@@ -33,11 +34,7 @@ _COLLAPSED = 1e-4
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be solved, and how exactly: everything but the starting point.
-
-    Where an l1 bound lets components collapse, a run ends before they come closer together than
-    ``least_separation``; no optimum lies beyond.
-    """
+    """What is to be solved, and how exactly: everything but the starting point."""
 
     source: Source
     constraints: Sequence[Constraint]
@@ -67,18 +64,24 @@ class Run:
         self.on_sweep: OnSweep | None = None
         self.is_over = False
         self._polished = 0
-        self._guard = _Guard(problem.least_separation if may_collapse(problem.constraints) else 0.0)
-        # A ridge makes copies of components that have nothing left to explain; a guard would take
-        # them for the beginning of a collapse.
-        self.first_ridge = 0.0 if self._guard.is_awake else first_ridge
+        self.first_ridge = first_ridge
         self._scores_were_fresh = False
         self.value = -np.inf
         start = oriented(start, problem.constraints)
         self.solution = Solution(start, (), Status.STOPPED, np.inf)
-        self._look_at(promising(start, problem.constraints, _SCOPE))
+        self._look_at(self._promising(start))
 
     def scout(self) -> None:
-        """Sweeps until they gain little, with a ridge that keeps components apart."""
+        """Sweeps until they gain little, with a ridge that keeps components apart.
+
+        Where they must stay apart anyway, sweeps without the ridge come first: components that have
+        been as close as they may and move apart again come further than those that never met.
+        """
+        if self.problem.least_separation > 0.0 and self.first_ridge > self.problem.ridge:
+            self._sweep(self.problem.ridge, _ROUGHEST)
+            self._begin_here()
+        if self.is_over:
+            return
         self._sweep(max(self.first_ridge, self.problem.ridge), _ROUGHEST)
         if not self.is_over:  # otherwise no sweep would follow in which they find another place
             self._drop_idle()
@@ -125,20 +128,22 @@ class Run:
         marks = np.packbits(self.solution.V != 0, axis=0)
         return b"".join(sorted(column.tobytes() for column in marks.T))
 
+    def _begin_here(self) -> None:
+        """Take the loadings for the start; with a larger ridge the history would have to rise."""
+        if not self.is_over:
+            V, before = self.solution.V, self.solution.n_sweeps
+            self.solution = Solution(V, (), Status.STOPPED, np.inf, before)
+
     def _products(self) -> tuple[Array, Array]:
         V = self.solution.V[self._features]
         return self._source.quadratic(V), V.T @ V
 
-    def _drop_idle(self) -> bool:
-        """Free components that are copies of others, as a ridge makes them; were there any?
-
-        They may look elsewhere.
-        """
+    def _drop_idle(self) -> None:
+        """Free components that are copies of others, as a ridge makes them, to look elsewhere."""
         added = variance.increments(*self._products())
         idle = added <= NOISE * self.problem.total
         if idle.any():
             self.solution = replace(self.solution, V=np.where(idle, 0.0, self.solution.V))
-        return bool(idle.any())
 
     def _look_at(self, features: Indices) -> None:
         source = self.problem.source
@@ -147,6 +152,10 @@ class Run:
         if features.size and 2 * features.size <= source.n_features:
             part = source.restricted(features)
             self._features, self._source = features, part
+
+    def _promising(self, V: Array) -> Indices:
+        scope = _WIDE_SCOPE if self.problem.least_separation > 0.0 else _SCOPE
+        return promising(V, self.problem.constraints, scope)
 
     def _looked_around(self) -> bool:
         """Turn to other features if a sweep over all would use one that was not looked at."""
@@ -160,13 +169,13 @@ class Run:
         wanted[self._features] = False
         if not wanted.any():
             return False
-        chosen = promising(W, problem.constraints, _SCOPE)
-        self._look_at(np.union1d(chosen, np.flatnonzero(V.any(axis=1))))
+        self._look_at(np.union1d(self._promising(W), np.flatnonzero(V.any(axis=1))))
         return True
 
     def _sweep(self, ridge: float, tol: float, most: int | None = None) -> None:
         problem, history = self.problem, self.solution.history
-        left = problem.max_sweeps - len(history)
+        before = self.solution.sweeps_before
+        left = problem.max_sweeps - before - len(history)
         V = self.solution.V[self._features]
         with one_thread(2 * V.size):
             found = solve(
@@ -177,7 +186,8 @@ class Run:
                 max_sweeps=left if most is None else min(most, left),
                 tol=max(tol, problem.tol),
                 total=problem.total,
-                on_sweep=self._told if self.on_sweep or self._guard.is_awake else None,
+                least_separation=problem.least_separation,
+                on_sweep=None if self.on_sweep is None else self._told,
             )
         # Each call begins with the best scores; later sweeps with those that they have left behind.
         self._scores_were_fresh = found.n_sweeps == 1
@@ -188,18 +198,13 @@ class Run:
             history + found.history,
             Status.INTERRUPTED if interrupted else Status.STOPPED,
             found.gain,
+            before,
         )
-        if self._guard.has_stopped and not interrupted:
-            if self._drop_idle():  # copies with nothing to explain, and no collapse
-                self.is_over = found.n_sweeps == left
-            else:
-                self.solution = self._guard.before(self.solution)
 
     def _told(self, number: int, objective: float, V: Array) -> bool:
-        number += len(self.solution.history)
-        V = self._expanded(V)
-        told = self.on_sweep is not None and self.on_sweep(number, objective, V)
-        self.is_over |= self._guard.stops(V) or told
+        number += self.solution.sweeps_before + len(self.solution.history)
+        if self.on_sweep is not None:
+            self.is_over |= self.on_sweep(number, objective, self._expanded(V))
         return self.is_over
 
     def _expanded(self, V: Array) -> Array:
@@ -218,36 +223,10 @@ class Run:
                 ridge=problem.ridge,
                 tol=problem.tol * problem.total,
                 least_angle=_APART if self._polished < _PATIENT else _COLLAPSED,
+                least_separation=problem.least_separation,
             )
         self._polished += 1
         self.solution = replace(self.solution, V=self._expanded(V))
-
-
-class _Guard:
-    """Watches the separation of components, and remembers them as they were a sweep ago."""
-
-    def __init__(self, least: float) -> None:
-        self._least = least
-        self._last: Array | None = None
-        self.has_stopped = False
-
-    @property
-    def is_awake(self) -> bool:
-        return self._least > 0.0
-
-    def stops(self, V: Array) -> bool:
-        """Whether these loadings are too close together."""
-        if self.is_awake:
-            self.has_stopped = variance.separation(V.T @ V) < self._least
-        if self.is_awake and not self.has_stopped:
-            self._last = V
-        return self.has_stopped
-
-    def before(self, solution: Solution) -> Solution:
-        """The solution without its last sweep; a first sweep stays, whatever it has found."""
-        if self._last is None:
-            return replace(solution, status=Status.TOUCHING)
-        return Solution(self._last, solution.history[:-1], Status.TOUCHING, np.inf)
 
 
 def promising(start: Array, constraints: Sequence[Constraint], scope: int) -> Indices:

@@ -13,7 +13,6 @@ from typing import Protocol
 
 import numpy as np
 
-from redac import variance
 from redac.attempts import Attempt
 from redac.run import Problem, Run
 from redac.solver import OnSweep, Solution, Status
@@ -27,8 +26,6 @@ _FIRST_RIDGE = 0.1
 # features are few, runs are short and more of them are finished.
 _BEHIND = 1e-2
 _BEHIND_IF_SMALL = 3e-2
-# What the ridge is raised to when components must be kept further apart.
-_RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 # Values that differ by no more than this share differ by rounding.
 _EQUAL = 1e-10
 
@@ -47,10 +44,6 @@ class Monitor(Protocol):
         ...
 
 
-def _separation(solution: Solution) -> float:
-    return variance.separation(solution.V.T @ solution.V)
-
-
 class Search:
     """The best solution found so far, and the ways to better it.
 
@@ -64,8 +57,6 @@ class Search:
         self.value = -np.inf
         self._came_to: dict[int, Attempt] = {}
         self._leader: Run | None = None
-        self._least = problem.least_separation
-        self._apart: tuple[float, Solution] | None = None  # the best that is separated enough
 
     def try_starts(
         self,
@@ -108,34 +99,6 @@ class Search:
             self._leader, self.best, self.value = None, solution, value
         if solution.status is Status.INTERRUPTED:
             self.interrupt()
-
-    def keep_apart(self) -> None:
-        """Trade value for separation, until the best solution has the least that was asked for.
-
-        A ridge keeps components apart, a larger one more so; from the best solution it is raised
-        until that is enough. Solutions met on the way that were apart enough are considered too.
-        """
-        try:
-            for ridge in _RIDGES:
-                if self.is_over or _separation(self.found) >= self._least:
-                    break
-                if ridge > self.problem.ridge:
-                    self._raise_ridge(ridge)
-        except KeyboardInterrupt:
-            self.interrupt()
-        if self._apart is not None and self._apart[0] > self.value:
-            self.value, self.best = self._apart
-
-    def _raise_ridge(self, ridge: float) -> None:
-        run = Run(replace(self.problem, ridge=ridge), self.found.V, 0.0)
-        run.on_sweep = self.monitor.begin("separate")
-        run.settle()
-        run.finish()
-        self.monitor.end()
-        run.problem = self.problem  # its value is that of the problem, without the larger ridge
-        # Too large a ridge prefers copies: two scores of half the size cost less than one.
-        if _separation(run.solution) > _separation(self.found):
-            self._leader, self.best, self.value = None, run.solution, run.appraise()
 
     def interrupt(self) -> None:
         """End the search and keep the best."""
@@ -188,9 +151,6 @@ class Search:
         total, value = self.problem.total, run.appraise()
         self._came_to[run.number] = Attempt.of(run.solution.V, value, total)
         ahead = value > self.value + _EQUAL * total
-        higher = self._apart is None or value > self._apart[0]
-        if self._least > 0.0 and higher and _separation(run.solution) >= self._least:
-            self._apart = value, run.solution
         if self.best is None or ahead or run is self._leader:
             self._leader, self.best, self.value = run, run.solution, value
         if run.solution.status is Status.INTERRUPTED:

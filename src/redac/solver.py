@@ -10,7 +10,9 @@ and P = UᵀU,
 
 so one product S v_i, on the few columns of S that v_i touches, is all that is asked of the data,
 and the iterates are the paper's own to rounding. A ridge η on U, min ‖X − UVᵀ‖² + η‖U‖², divides
-the new u_i by 1 + η and changes nothing else.
+the new u_i by 1 + η and changes nothing else. A least separation of the components, which the paper
+does not have, refuses a new v_i that is too close to the others: the component keeps its loadings
+and only u_i is brought up to date, so the objective still never rises.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from enum import Enum
 
 import numpy as np
 
+from redac import variance
 from redac.constraints import Constraint
 from redac.sources.base import Array, Indices, Source
 
@@ -34,7 +37,6 @@ class Status(Enum):
 
     CONVERGED = "converged"
     STOPPED = "stopped"  # the sweeps ran out, or a callback asked to stop
-    TOUCHING = "touching"  # another sweep would bring components closer together than allowed
     INTERRUPTED = "interrupted"  # Ctrl-C
 
 
@@ -48,12 +50,14 @@ class Solution:
     history : ‖X − UVᵀ‖² + η‖U‖² after each sweep, as a share of ‖X‖².
     status : how the run ended.
     gain : what the last sweep gained; infinity where that is not known.
+    sweeps_before : those that led to where the history begins.
     """
 
     V: Array
     history: tuple[float, ...]
     status: Status
     gain: float
+    sweeps_before: int = 0
 
     @property
     def n_sweeps(self) -> int:
@@ -79,15 +83,19 @@ def solve(
     max_sweeps: int = 1000,
     tol: float = 1e-7,
     total: float | None = None,
+    least_separation: float = 0.0,
     on_sweep: OnSweep | None = None,
 ) -> Solution:
     """Run sweeps from the loadings ``start`` (d × r) until one gains no more than ``tol``.
 
     ``on_sweep(number, objective, V)`` is called after every sweep and stops the run by returning
     True. Ctrl-C ends it with the loadings reached so far. ``total`` is ‖X‖² where the source knows
-    a part of the features only.
+    a part of the features only. No update brings components closer together than
+    ``least_separation``.
     """
     iterate = _Iterate(source, start, ridge, source.total if total is None else total)
+    if least_separation > 0.0:
+        iterate.keep_apart(least_separation, constraints)
     history: list[float] = []
     status, gain = Status.STOPPED, np.inf
     before = iterate.objective() if iterate.is_feasible(constraints) else np.inf
@@ -142,6 +150,16 @@ class _Iterate:
         self.P = weights @ ((M + M.T) / 2) @ weights
         self.G = G
         self.cross = (M @ weights).diagonal().copy()
+        self.least_separation = 0.0
+        # Which components have loadings that they can keep; those of a start mostly are not sparse.
+        self._placed = np.zeros(self.r, dtype=bool)
+
+    def keep_apart(self, least_separation: float, constraints: Sequence[Constraint]) -> None:
+        """From now on no update may bring components closer together than that."""
+        self.least_separation = least_separation
+        for i, constraint in enumerate(constraints):
+            v = self.V[:, i]
+            self._placed[i] = constraint.contains(v) and self._is_apart(i, v, v.nonzero()[0])
 
     def update(self, i: int, constraint: Constraint) -> None:
         """Steps 4 to 6 of Algorithm 1 for component i."""
@@ -154,7 +172,29 @@ class _Iterate:
         else:
             w = self._fresh_direction(i)
         v = constraint.maximize(w)
-        self._move(i, v, v.nonzero()[0])
+        support = v.nonzero()[0]
+        if self.least_separation > 0.0:
+            if not self._is_apart(i, v, support):
+                v = self.V[:, i].copy() if self._placed[i] else self._lone_feature()
+                support = v.nonzero()[0]
+            self._placed[i] = support.size > 0
+        self._move(i, v, support)
+
+    def _is_apart(self, i: int, v: Array, support: Indices) -> bool:
+        """Whether v in the place of component i is far enough from all that have their places."""
+        x = v[support]
+        G = self.G * np.outer(self._placed, self._placed)
+        G[i] = G[:, i] = (x @ self.V[support]) * self._placed
+        G[i, i] = x @ x
+        return variance.is_separated(G, self.least_separation)
+
+    def _lone_feature(self) -> Array:
+        """The feature that no component uses and of which most is left: orthogonal to them all."""
+        residual = np.where(self.V[:, self._placed].any(axis=1), 0.0, self._residual())
+        v = np.zeros(residual.size)
+        j = int(np.argmax(residual))
+        v[j] = residual[j] > NOISE * self.total
+        return v
 
     def _move(self, i: int, v: Array, support: Indices) -> None:
         """Put v in the place of component i, with the scores that fit it best."""
@@ -187,8 +227,8 @@ class _Iterate:
         where most is left to explain; the zero vector says that nothing is left.
         """
         self._move(i, np.zeros(self.source.n_features), np.empty(0, dtype=np.intp))
-        fitted = self.V * (2.0 * self.B - self.V @ self.P)
-        residual = self.source.diagonal - fitted.sum(axis=1)
+        self._placed[i] = False
+        residual = self._residual()
         j = int(np.argmax(residual))
         if residual[j] <= NOISE * self.total:
             return np.zeros(self.source.n_features)
@@ -198,6 +238,12 @@ class _Iterate:
         x = self.V[j]
         direction: Array = column - self.B @ x - self.V @ (self.B[j] - self.P @ x)
         return direction
+
+    def _residual(self) -> Array:
+        """What is left of the variance of each feature."""
+        fitted = self.V * (2.0 * self.B - self.V @ self.P)
+        left: Array = self.source.diagonal - fitted.sum(axis=1)
+        return left
 
     def objective(self) -> float:
         """‖X − UVᵀ‖² + η‖U‖² as a share of ‖X‖²."""

@@ -13,6 +13,7 @@ from redac.sources.base import Array, Indices
 # A component whose part outside the span of earlier ones has a squared length below this adds
 # nothing.
 _DEPENDENT = 1e-12
+_ROUNDING = 1e-12
 
 
 def increments(M: Array, G: Array) -> Array:
@@ -95,3 +96,15 @@ def separation(G: Array) -> float:
     if live.size == 0:
         return 0.0
     return float(max(np.linalg.eigvalsh(G[np.ix_(live, live)])[0], 0.0))
+
+
+def is_separated(G: Array, least: float) -> bool:
+    """Whether the separation is at least that, but for rounding; faster than to compute it."""
+    live = G.diagonal() > 0
+    if not live.all():
+        G = G[live][:, live]
+    try:
+        np.linalg.cholesky(G - (least - _ROUNDING) * np.eye(len(G)))
+    except np.linalg.LinAlgError:
+        return False
+    return True

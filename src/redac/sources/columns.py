@@ -55,7 +55,7 @@ class Columns:
         return self.data.product(V)
 
     def combine(self, support: Indices, coefficients: Array) -> Array:
-        if support.size > min(2 * self.data.shape[0], self._room):
+        if support.size > min(self.data.columns_pay_up_to, self._room):
             v = np.zeros((self.n_features, 1))
             v[support, 0] = coefficients
             return self.data.product(v)[:, 0]

@@ -115,6 +115,11 @@ class Data(ABC):
         """What an entry of XᵀX must be multiplied with to become a variance in the user's units."""
         return self.moments.variance_unit
 
+    @property
+    def columns_pay_up_to(self) -> int:
+        """The largest support for which v is multiplied with columns of XᵀX rather than with X."""
+        return 2 * self.shape[0]
+
     @abstractmethod
     def left(self, V: Array) -> Array:
         """X V."""

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas
 
-from redac.sources.arithmetic import add_squares, mirror_upper, weigh
+from redac.sources.arithmetic import add_squares, mirror_upper, subtract_outer, weigh
 from redac.sources.base import Array, Indices
 from redac.sources.data import Data
 from redac.sources.moments import Moments
@@ -73,21 +72,20 @@ class DenseData(Data):
     def submatrix(self, support: Indices) -> Array:
         n = self.shape[0]
         self.n_passes += 1
-        S = np.zeros((support.size, support.size), order="F")
+        S = np.zeros((support.size, support.size))
         height = max(1, min(n, self._buffer // (8 * max(support.size, 1))))
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
-            S = add_squares(S, self._gathered(support, rows))
+            add_squares(S, self._gathered(support, rows))
         return mirror_upper(S)
 
     def kernel(self) -> Array:
         self.n_passes += 1
         n, d = self.shape
-        K = np.zeros((n, n), order="F")
+        K = np.zeros((n, n))
         width = max(1, self._buffer // (8 * max(n, 1)))
         for start in range(0, d, width):
-            block = self._gathered(slice(start, start + width))
-            K = blas.dsyrk(1.0, block, beta=1.0, c=K, overwrite_c=True)
+            add_squares(K, self._gathered(slice(start, start + width)).T)
         return mirror_upper(K)
 
     def dense(self) -> Array:
@@ -113,7 +111,7 @@ class DenseData(Data):
                 if (excess <= _WORST_CENTRE * (squares - excess)).all():
                     squares = squares - excess
                     if matrix is not None:
-                        matrix = blas.dsyr(-1.0 / weight, sums, a=matrix, overwrite_a=True)
+                        subtract_outer(matrix, step, sums)
                         matrix = mirror_upper(matrix)
                     safe = within_limits(squares)
                     return Scatter((n,), weight, centre, step, squares, matrix, is_safe=safe)
@@ -144,9 +142,9 @@ class DenseData(Data):
 
     def _gram(self) -> Array:
         d = self.shape[1]
-        S = np.zeros((d, d), order="F")
+        S = np.zeros((d, d))
         for _, block in self._blocks():
-            S = add_squares(S, block)
+            add_squares(S, block)
         return mirror_upper(S)
 
     def _blocks(self, size: int | None = None) -> Iterator[tuple[slice, Array]]:
@@ -208,14 +206,14 @@ class DenseData(Data):
         shifted = DenseData(self.X, Moments.given(centre, np.ones(d)), self.weights)
         roots = np.ones(n) if self.weights is None else np.sqrt(self.weights)
         sums, squares = np.zeros(d), np.zeros(d)
-        S = np.zeros((d, d), order="F") if full else None
+        S = np.zeros((d, d)) if full else None
         self.n_passes += 1
         for rows, block in shifted._blocks():
             sums += roots[rows] @ block
             if S is None:
                 squares += np.einsum("ij,ij->j", block, block)
             else:
-                S = add_squares(S, block)
+                add_squares(S, block)
                 squares = S.diagonal().copy()
             silent = np.flatnonzero(squares == 0.0)
             if not np.isfinite(squares).all() or block[:, silent].any():

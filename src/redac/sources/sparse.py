@@ -49,6 +49,10 @@ class SparseData(Data):
             ones = np.ones_like(moments.mean) if self._factor is None else self._factor
             self._factor = np.where(moments.constant, 0.0, ones)
 
+    @property
+    def columns_pay_up_to(self) -> int:
+        return int(2 * _SPARSE_COST * self.X.nnz / self.shape[1])
+
     def left(self, V: Array) -> Array:
         self.n_passes += 1
         W = V if self._factor is None else (V.T * self._factor).T
@@ -201,12 +205,12 @@ class SparseData(Data):
             S = self.columns(np.arange(d))
             return (S + S.T) / 2
         self.n_passes += 1
-        S = np.zeros((d, d), order="F")
+        S = np.zeros((d, d))
         rowwise = type(self)(X, self.moments, self.weights)
         for rows, block in rowwise._row_blocks(8 * d):
             weights = None if self.weights is None else self.weights[rows]
             full = type(self)(block, self.moments, weights).dense()
-            S = add_squares(S, full)
+            add_squares(S, full)
         return mirror_upper(S)
 
     def _sparse_columns(self, support: Indices) -> Array:

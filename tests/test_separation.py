@@ -1,0 +1,162 @@
+"""Components that must stay apart: the rule of the solver, and what follows from it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers import CONSTRAINTS, NaiveRedac, factor_data, random_feasible, unit_columns
+from redac.constraints import L0, L1, Nonnegative
+from redac.polish import polish
+from redac.solver import Status, solve
+from redac.sources.gram import Gram
+from redac.variance import is_separated, separation
+
+LEASTS = st.sampled_from([0.3, 0.8, 0.9])
+RUN_ON = -np.inf
+
+
+def separated_start(constraints, d: int, least: float, seed: int) -> np.ndarray:
+    """Loadings that are in their sets and far enough apart, not found by ``maximize``."""
+    rng = np.random.default_rng(seed)
+    while True:
+        V = np.column_stack([random_feasible(c, d, rng) for c in constraints])
+        if np.linalg.eigvalsh(V.T @ V)[0] >= least:
+            return V
+
+
+def problem(seed: int, kind: str, r: int = 3, d: int = 12):
+    X = factor_data(30, d, seed)
+    X -= X.mean(axis=0)
+    return Gram(X.T @ X), X, [CONSTRAINTS[kind](d, 0.4)] * r
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), kind=st.sampled_from(list(CONSTRAINTS)), least=LEASTS)
+def test_sweeps_are_those_of_the_paper_but_for_refused_loadings(seed, kind, least):
+    S, X, constraints = problem(seed, kind)
+    start = separated_start(constraints, X.shape[1], least, seed)
+    naive = NaiveRedac(X, start, constraints, least=least)
+    for sweeps in range(1, 6):
+        naive.sweep()
+        solution = solve(
+            S, constraints, start, max_sweeps=sweeps, tol=RUN_ON, least_separation=least
+        )
+        np.testing.assert_allclose(solution.V, naive.V, atol=1e-8)
+        assert solution.history[-1] == pytest.approx(naive.objective(), abs=1e-10)
+
+
+@pytest.mark.parametrize("kind", list(CONSTRAINTS))
+def test_loadings_are_refused_in_these_problems(kind):
+    """Otherwise the test above would say nothing about the rule."""
+    refused = 0
+    for seed in range(20):
+        _, X, constraints = problem(seed, kind)
+        naive = NaiveRedac(X, separated_start(constraints, 12, 0.8, seed), constraints, least=0.8)
+        for _ in range(5):
+            naive.sweep()
+        refused += naive.n_refused
+    assert refused > 20
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    kind=st.sampled_from(list(CONSTRAINTS)),
+    least=LEASTS,
+    eta=st.sampled_from([0.0, 0.1]),
+)
+def test_after_every_sweep_components_are_in_their_sets_and_apart(seed, kind, least, eta):
+    S, X, constraints = problem(seed, kind, r=4)
+    seen = []
+
+    def on_sweep(number, objective, V):
+        seen.append(V.copy())
+        return False
+
+    start = unit_columns(X.shape[1], 4, seed)
+    found = solve(
+        S,
+        constraints,
+        start,
+        ridge=eta,
+        max_sweeps=15,
+        tol=RUN_ON,
+        least_separation=least,
+        on_sweep=on_sweep,
+    )
+    assert len(seen) == 15
+    for V in seen:
+        live = V[:, V.any(axis=0)]
+        assert np.linalg.eigvalsh(live.T @ live)[0] >= least - 1e-9
+        assert all(c.contains(v) or not v.any() for c, v in zip(constraints, V.T, strict=True))
+    assert (np.diff(found.history) <= 1e-12).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), kind=st.sampled_from(list(CONSTRAINTS)), least=LEASTS)
+def test_at_convergence_a_sweep_under_the_rule_gains_less_than_the_tolerance(seed, kind, least):
+    S, X, constraints = problem(seed, kind)
+    tol = 1e-6
+    start = separated_start(constraints, X.shape[1], least, seed)
+    found = solve(S, constraints, start, tol=tol, max_sweeps=3000, least_separation=least)
+    assert found.status is Status.CONVERGED
+    naive = NaiveRedac(X, start, constraints, least=least)
+    for _ in range(found.n_sweeps):
+        naive.sweep()
+    before = naive.objective()
+    naive.sweep()
+    assert before - naive.objective() <= 2 * tol
+
+
+def test_without_a_least_separation_nothing_is_refused():
+    S, X, constraints = problem(3, "l1")
+    start = unit_columns(12, 3, seed=3)
+    naive = NaiveRedac(X, start, constraints)
+    for _ in range(5):
+        naive.sweep()
+    found = solve(S, constraints, start, max_sweeps=5, tol=RUN_ON, least_separation=0.0)
+    np.testing.assert_allclose(found.V, naive.V, atol=1e-8)
+
+
+@pytest.mark.parametrize("constraint", [L0(3), L1(1.5), Nonnegative(L0(3))])
+def test_copies_at_the_start_find_places_of_their_own(constraint):
+    S, _, _ = problem(5, "l0")
+    start = np.repeat(unit_columns(12, 1, seed=1), 3, axis=1)
+    found = solve(S, [constraint] * 3, start, least_separation=0.5)
+    assert found.V.any(axis=0).all()
+    assert separation(found.V.T @ found.V) >= 0.5 - 1e-9
+
+
+def test_a_component_without_a_place_stays_away_rather_than_too_close():
+    """Two features with one factor leave no room for three components."""
+    S = Gram(np.array([[1.0, 0.9], [0.9, 1.0]]))
+    found = solve(S, [L0(2)] * 3, unit_columns(2, 3, seed=0), least_separation=0.5)
+    live = found.V[:, found.V.any(axis=0)]
+    assert live.shape[1] <= 2
+    assert separation(found.V.T @ found.V) >= 0.5 - 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), least=LEASTS)
+def test_polish_keeps_the_separation(seed, least):
+    S, X, constraints = problem(seed, "l0")
+    V = separated_start(constraints, X.shape[1], least, seed)
+    better = polish(
+        S, constraints, V, ridge=0.0, tol=1e-9, least_angle=1e-4, least_separation=least
+    )
+    assert separation(better.T @ better) >= least - 1e-9
+    assert separation(V.T @ V) >= least
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    seed=st.integers(0, 10**6), r=st.integers(1, 6), least=st.floats(0.0, 1.0), dead=st.booleans()
+)
+def test_the_quick_answer_about_separation_is_the_slow_one(seed, r, least, dead):
+    V = unit_columns(7, r, seed)
+    V[:, 0] *= not dead or r == 1
+    G = V.T @ V
+    exact = separation(G)
+    if abs(exact - least) > 1e-9:
+        assert is_separated(G, least) == (exact > least)
