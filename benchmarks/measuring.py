@@ -21,6 +21,9 @@ from redac.metrics import pev
 
 Row = dict[str, Any]
 
+# Threads of BLAS wait for more work for a while, and each library has its own; a fit must not be
+# slowed down by those of the contestant before it.
+_PAUSE = 0.1
 _ROUNDS_OF_SLOW = 3  # for fits of more than a second, whose times vary little
 # A fit that has fewer non-zeros than it was tuned for is tried with so much of its penalty.
 _WEAKER = 0.99
@@ -153,6 +156,7 @@ def _alternate(trials: dict[Job, Trial], X: Any, settings: Settings) -> dict[Job
         for job, found in times.items():
             if number >= _ROUNDS_OF_SLOW and min(found) > 1.0:
                 continue
+            time.sleep(_PAUSE)
             begin = time.perf_counter()
             contestants.fit(job, X)
             found.append(time.perf_counter() - begin)

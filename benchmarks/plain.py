@@ -18,17 +18,24 @@ from benchmarks.cases import Sparsity
 
 Array = NDArray[np.float64]
 _BISECTIONS = 60
+_ROUNDING = 1e-9
 
 
 class PlainRedac:
-    """The iterate (U, V) of the paper on centred data."""
+    """The iterate (U, V) of the paper on centred data.
 
-    def __init__(self, X: Any, V: Array, sparsity: Sparsity) -> None:
+    With ``least_separation``, loadings that bring components closer together than that, and closer
+    than they are, are not taken; the scores are.
+    """
+
+    def __init__(self, X: Any, V: Array, sparsity: Sparsity, least_separation: float = 0.0) -> None:
         self.mean = np.asarray(X.mean(axis=0)).ravel()
         # Sparse data keep their zeros; the mean is subtracted from the products.
         self.X = X if issparse(X) else X - self.mean
         self.shift = self.mean if issparse(X) else np.zeros_like(self.mean)
         self.sparsity = sparsity
+        self.least_separation = least_separation
+        self._has_swept = False
         self.total = _scatter(self.X, self.shift)
         self.V = V.copy()
         self.U = self._left(self.V) @ np.linalg.pinv(V.T @ V)
@@ -46,8 +53,22 @@ class PlainRedac:
             U, V = self.U[:, others], self.V[:, others]
             u = self.U[:, i]
             v = maximize(self._right(u) - V @ (U.T @ u), self.sparsity)
-            self.V[:, i] = v
+            if self._may_take(i, v):
+                self.V[:, i] = v
+            v = self.V[:, i]
             self.U[:, i] = self._left(v) - U @ (V.T @ v)
+        self._has_swept = True
+
+    def _may_take(self, i: int, v: Array) -> bool:
+        """A start is mostly not sparse: what replaces it is taken."""
+        if self.least_separation == 0.0 or not (
+            self._has_swept or _meets_bound(self.V, self.sparsity)
+        ):
+            return True
+        changed = self.V.copy()
+        changed[:, i] = v
+        least = min(self.least_separation, _separation(self.V))
+        return _separation(changed) >= least - _ROUNDING
 
     def objective(self) -> float:
         """‖X − UVᵀ‖²/‖X‖², without forming the residual."""
@@ -98,6 +119,17 @@ def _shrunk(w: Array, bound: float) -> Array:
             high = middle
     left = np.maximum(magnitudes - high, 0.0)
     return np.sign(w) * left if left.any() else w * (magnitudes == magnitudes.max())
+
+
+def _separation(V: Array) -> float:
+    """The smallest eigenvalue of VᵀV."""
+    return float(np.linalg.svd(V, compute_uv=False)[-1] ** 2)
+
+
+def _meets_bound(V: Array, sparsity: Sparsity) -> bool:
+    """Whether all columns meet the bound on the l1 norm, as components do and axes do not."""
+    bound = np.inf if sparsity.l1_bound is None else sparsity.l1_bound
+    return bool((np.abs(V).sum(axis=0) <= bound * (1 + _ROUNDING)).all())
 
 
 def principal_start(X: Any, r: int, sparsity: Sparsity) -> Array:

@@ -12,17 +12,18 @@ from redac.solver import Status, solve
 from redac.sources.gram import Gram
 from redac.variance import is_separated, separation
 
-LEASTS = st.sampled_from([0.3, 0.8, 0.9])
+LEASTS = st.sampled_from([0.1, 0.3, 0.8])
 RUN_ON = -np.inf
 
 
 def separated_start(constraints, d: int, least: float, seed: int) -> np.ndarray:
     """Loadings that are in their sets and far enough apart, not found by ``maximize``."""
     rng = np.random.default_rng(seed)
-    while True:
+    for _ in range(100):
         V = np.column_stack([random_feasible(c, d, rng) for c in constraints])
         if np.linalg.eigvalsh(V.T @ V)[0] >= least:
             return V
+    return np.eye(d)[:, rng.permutation(d)[: len(constraints)]]
 
 
 def problem(seed: int, kind: str, r: int = 3, d: int = 12):
@@ -95,18 +96,20 @@ def test_after_every_sweep_components_are_in_their_sets_and_apart(seed, kind, le
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(list(CONSTRAINTS)), least=LEASTS)
-def test_at_convergence_a_sweep_under_the_rule_gains_less_than_the_tolerance(seed, kind, least):
+def test_a_run_ends_with_the_first_sweep_that_gains_little_under_the_rule(seed, kind, least):
     S, X, constraints = problem(seed, kind)
-    tol = 1e-6
+    tol = 1e-5
     start = separated_start(constraints, X.shape[1], least, seed)
     found = solve(S, constraints, start, tol=tol, max_sweeps=3000, least_separation=least)
     assert found.status is Status.CONVERGED
     naive = NaiveRedac(X, start, constraints, least=least)
+    heights = [naive.objective()]
     for _ in range(found.n_sweeps):
         naive.sweep()
-    before = naive.objective()
-    naive.sweep()
-    assert before - naive.objective() <= 2 * tol
+        heights.append(naive.objective())
+    gains = -np.diff(heights)
+    assert gains[-1] <= tol + 1e-9
+    assert (gains[:-1] > tol - 1e-9).all()
 
 
 def test_without_a_least_separation_nothing_is_refused():

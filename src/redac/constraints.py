@@ -68,7 +68,7 @@ class L0:
         if self.cardinality >= w.size:
             return normalized(w)
         kept = largest(np.abs(w), self.cardinality)
-        v = np.zeros_like(w)
+        v = np.zeros(w.size)
         v[kept] = normalized(w[kept])
         return v
 

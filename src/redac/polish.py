@@ -58,7 +58,7 @@ def polish(
         jac=True,
         method="L-BFGS-B",
         bounds=Bounds(lower, upper) if np.isfinite(lower).any() else None,
-        options={"maxiter": _STEPS, "ftol": 0.1 * tol / source.total, "gtol": 1e-9},
+        options={"maxiter": _STEPS, "ftol": tol / source.total, "gtol": 1e-9},
     )
     better = np.zeros_like(V)
     better[np.ix_(used, alive)] = tail.loadings(found.x)[0]
@@ -98,23 +98,29 @@ class _Tail:
         lengths[lengths == 0.0] = 1.0
         return Y / lengths, lengths
 
-    def _is_too_close(self, Y: Array) -> bool:
-        least = self.least_separation
-        return least > 0.0 and not is_separated(Y.T @ Y, least)
-
     def loss(self, x: Array) -> tuple[float, Array]:
         Y, lengths = self.loadings(x)
+        gram = Y.T @ Y
+        if self._is_too_close(gram):
+            return 0.0, np.zeros_like(x)
+        weights = np.linalg.inv(gram + self.ridge)
         SY = self.source.dot(Y)
-        try:
-            pivots = np.linalg.cholesky(Y.T @ Y + self.ridge).diagonal()
-        except np.linalg.LinAlgError:
-            return 0.0, np.zeros_like(x)
-        if pivots.min() < self.least_angle or self._is_too_close(Y):
-            return 0.0, np.zeros_like(x)
-        weights = np.linalg.inv(Y.T @ Y + self.ridge)
         M = Y.T @ SY
-        slope = SY @ weights - Y @ (weights @ M @ weights)
-        slope -= Y * np.einsum("ij,ij->j", Y, slope)
-        slope *= 2.0 / (lengths * self.total)
+        P = weights @ M @ weights
+        # The slope is SYW − YP without its part along each component, which only changes lengths.
+        along = (M @ weights - gram @ P).diagonal()
+        unit = 2.0 / (lengths * self.total)
+        slope = SY @ (weights * unit)
+        slope -= Y @ ((P + np.diag(along)) * unit)
         value = float(np.vdot(weights, M)) / self.total
         return -value, -slope[self.rows, self.columns] * self.unit
+
+    def _is_too_close(self, gram: Array) -> bool:
+        try:
+            pivots = np.linalg.cholesky(gram + self.ridge).diagonal()
+        except np.linalg.LinAlgError:
+            return True
+        least = self.least_separation
+        return bool(
+            pivots.min() < self.least_angle or (least > 0.0 and not is_separated(gram, least))
+        )
