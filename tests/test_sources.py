@@ -19,6 +19,7 @@ from redac.sources import (
     covariance_source,
     raw_data,
 )
+from redac.sources.arithmetic import add_squares, mirror_upper, subtract_outer
 from redac.sources.spectrum import block_krylov
 
 # ------------------------------------------------------------ containers × shapes
@@ -707,3 +708,32 @@ def test_plain_products_are_those_of_the_definition_and_take_two_passes(containe
         Y = X.copy()
         Y[3, 2] = spoiled
         assert raw_data(container(Y), mean=mean, scale=scale).plain_products(V) is None
+
+
+@pytest.mark.parametrize("more", [0, 1], ids=["columns of S", "X"])
+def test_large_supports_of_sparse_data_go_through_the_data(more):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 2500), density=0.002, format="csr", rng=rng)
+    data = as_data(X)
+    limit = data.columns_pay_up_to
+    assert 1 < limit < 100
+    source, E = Columns(data), centred(X.toarray()).astype(float)
+    support = np.sort(rng.permutation(2500)[: limit + more])
+    x = rng.standard_normal(support.size)
+    expected = E.T @ (E[:, support] @ x)
+    np.testing.assert_allclose(source.combine(support, x), expected, atol=1e-10)
+    assert source.n_known == (0 if more else limit)
+
+
+@pytest.mark.parametrize("d", [1, 127, 128, 129, 300])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_squares_are_added_to_the_upper_triangle(d, order):
+    rng = np.random.default_rng(d)
+    block = np.asarray(rng.standard_normal((40, d)), order=order)
+    a, b = rng.standard_normal((2, d))
+    S = np.triu(rng.standard_normal((d, d)))
+    expected = S + np.triu(block.T @ block) - np.triu(np.outer(a, b))
+    add_squares(S, block)
+    subtract_outer(S, a, b)
+    np.testing.assert_allclose(np.triu(S), expected, atol=1e-12)
+    np.testing.assert_allclose(mirror_upper(S), expected + np.triu(expected, 1).T, atol=1e-12)

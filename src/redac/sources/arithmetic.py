@@ -9,7 +9,7 @@ import numpy as np
 from redac.sources.base import Array
 
 # Rows of S that are formed at a time: enough for products at full speed, in little memory.
-_PANEL = 256
+_PANEL = 128
 
 
 def add_squares(S: Array, block: Array) -> None:

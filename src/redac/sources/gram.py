@@ -13,7 +13,7 @@ from redac.sources.base import Array, Indices
 from redac.sources.spectrum import leading_eigenvectors
 
 # Entries that are gathered at a time: they stay near the processor.
-_GATHERED = 1 << 18
+_GATHERED = 1 << 16
 
 
 class Gram:
