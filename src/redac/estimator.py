@@ -98,7 +98,8 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         Relative reconstruction error RRE = ‖X − X̂‖/‖X‖.
     objective_history_ : ndarray of shape (n_iter_,)
         Objective after each sweep of the winning run, as a share of the total variance. It never
-        rises.
+        rises. With ``min_separation`` it begins after the sweeps that first bring components
+        together.
     separation_ : float
         Smallest eigenvalue of the Gram matrix of the components: 1 when they are orthogonal, 0 when
         they collapse.

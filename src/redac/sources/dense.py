@@ -73,7 +73,8 @@ class DenseData(Data):
         n = self.shape[0]
         self.n_passes += 1
         S = np.zeros((support.size, support.size))
-        height = max(1, min(n, self._buffer // (8 * max(support.size, 1))))
+        # To gather and to centre takes two copies of a block.
+        height = max(1, min(n, self._buffer // (16 * max(support.size, 1))))
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
             add_squares(S, self._gathered(support, rows))
