@@ -423,6 +423,14 @@ def test_components_of_ones_own_that_are_too_close_come_apart():
     assert model.components_.any(axis=1).all()
 
 
+def test_a_component_without_a_place_far_enough_away_is_zero_and_said_to_be():
+    S = np.full((3, 3), 0.5) + 0.5 * np.eye(3)
+    model = SparsePCA(3, nonnegative=True, init=np.ones((3, 3)), min_separation=0.5)
+    with pytest.warns(ExhaustedWarning, match=r"min_separation=0\.5 allows.*n_components=1"):
+        model.fit_covariance(S)
+    assert model.components_.any(axis=1).tolist() == [True, False, False]
+
+
 @pytest.mark.parametrize("wrong", ["none", None, -0.1, 1.5, np.nan])
 def test_min_separation_is_a_share_or_auto(wrong):
     with pytest.raises((ValueError, TypeError), match="min_separation="):

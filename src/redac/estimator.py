@@ -30,6 +30,8 @@ from redac.sources import Source, as_source
 from redac.starts import Starts
 
 _NEARLY_PARALLEL = 0.01
+# A relative error of reconstruction beyond this is no rounding.
+_SOMETHING = 1e-6
 
 
 class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
@@ -287,9 +289,12 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         if exhausted:
             useful = self.n_components_ - len(exhausted)
             advice = f"Ask for n_components={useful}." if useful else "The data do not vary."
+            reason = "Nothing is left to explain"
+            if problem.least_separation > 0.0 and self.reconstruction_error_ > _SOMETHING:
+                reason = f"No place that min_separation={problem.least_separation:g} allows is left"
             warnings.warn(
-                f"Nothing is left to explain for component(s) {exhausted}, counted from 0: their "
-                f"loadings are zero. {advice}",
+                f"{reason} for component(s) {exhausted}, counted from 0: their loadings are zero. "
+                f"{advice}",
                 ExhaustedWarning,
                 stacklevel=4,
             )

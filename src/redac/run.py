@@ -215,7 +215,8 @@ class Run:
     def _polish(self) -> None:
         problem = self.problem
         V = self.solution.V[self._features]
-        with one_thread(2 * V.size):
+        # The optimiser is scipy's, with threads of its own that would get in the way of numpy's.
+        with one_thread(0):
             V = polish(
                 self._source,
                 problem.constraints,

@@ -73,8 +73,9 @@ class DenseData(Data):
         n = self.shape[0]
         self.n_passes += 1
         S = np.zeros((support.size, support.size))
-        # To gather and to centre takes two copies of a block.
-        height = max(1, min(n, self._buffer // (16 * max(support.size, 1))))
+        # Each block adds to all of S, so that blocks must not be small against it.
+        room = max(self._buffer, int(_BLOCK_SHARE * S.nbytes))
+        height = max(1, min(n, room // (8 * max(support.size, 1))))
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
             add_squares(S, self._gathered(support, rows))
@@ -176,8 +177,10 @@ class DenseData(Data):
 
     def _gathered(self, chosen: Indices | slice, rows: slice = slice(None)) -> Array:
         """Some columns of X, all rows or some, formed."""
-        part = np.subtract(self.X[rows][:, chosen], self.moments.mean[chosen], order="F")
-        gathered: Array = part.astype(np.float64, copy=False)
+        gathered: Array = self.X[rows][:, chosen]
+        if isinstance(chosen, slice) or gathered.dtype != np.float64:
+            gathered = gathered.astype(np.float64)  # a copy; an index has made one already
+        gathered -= self.moments.mean[chosen]
         if self._factor is not None:
             gathered *= self._factor[chosen]
         if self.weights is not None:
