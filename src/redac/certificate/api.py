@@ -182,8 +182,9 @@ class _Work:
         tree = Tree(roots(self.S, self.cardinality), self.incumbent)
         if tree.nodes == 0:
             return
-        outcome = tree.run(self._report)
         margin = 4.0 * eigenvalue_margin(self.S, len(self.cardinality))
+        # What is told on the way has its margin for rounding too, or the end would lie above it.
+        outcome = tree.run(lambda bound, *rest: self._report(bound + margin, *rest))
         self.nodes = outcome.nodes
         self.interrupted |= outcome.interrupted
         self._accept(outcome.bound + margin, outcome.method)
