@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
+from redac.constraints import L0, L1
+from redac.parameters import least_separation
+
 SEED = 0
 # The bound on the number of non-zeros of a component, and the one on its l1 norm.
 CARDINALITY = 50
 L1_BOUND = 3.5  # over these data about as many non-zeros as the cardinality, 20 to 100
-_APART = 0.1  # the least separation that redac allows with an l1 bound
 _FACTORS = 30
 _TOPIC_WORDS = 200
 
@@ -47,7 +49,8 @@ class Sparsity:
     @property
     def least_separation(self) -> float:
         """How far apart redac keeps the components unless it is told otherwise."""
-        return 0.0 if self.l1_bound is None else _APART
+        bound = L0(self.cardinality or 1) if self.l1_bound is None else L1(self.l1_bound)
+        return least_separation("auto", [bound], ridge=0.0)
 
     def __str__(self) -> str:
         bound = f"k = {self.cardinality}" if self.cardinality else f"t = {self.l1_bound:g}"

@@ -312,14 +312,10 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
                 FitInterruptedWarning,
                 stacklevel=4,
             )
-        elif solution.status is Status.STOPPED and _all_sweeps(solution) >= self.max_iter:
+        elif solution.status is Status.STOPPED and solution.n_sweeps_in_all >= self.max_iter:
             warnings.warn(
                 f"No convergence to tol={self.tol:g} within max_iter={self.max_iter} sweeps; the "
                 "components are feasible and may still improve. Raise max_iter, or tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-
-def _all_sweeps(solution: Solution) -> int:
-    return solution.sweeps_before + solution.n_sweeps

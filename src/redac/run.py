@@ -174,8 +174,7 @@ class Run:
 
     def _sweep(self, ridge: float, tol: float, most: int | None = None) -> None:
         problem, history = self.problem, self.solution.history
-        before = self.solution.sweeps_before
-        left = problem.max_sweeps - before - len(history)
+        left = problem.max_sweeps - self.solution.n_sweeps_in_all
         V = self.solution.V[self._features]
         with one_thread(2 * V.size):
             found = solve(
@@ -198,11 +197,11 @@ class Run:
             history + found.history,
             Status.INTERRUPTED if interrupted else Status.STOPPED,
             found.gain,
-            before,
+            self.solution.sweeps_before,
         )
 
     def _told(self, number: int, objective: float, V: Array) -> bool:
-        number += self.solution.sweeps_before + len(self.solution.history)
+        number += self.solution.n_sweeps_in_all
         if self.on_sweep is not None:
             self.is_over |= self.on_sweep(number, objective, self._expanded(V))
         return self.is_over

@@ -64,6 +64,10 @@ class Solution:
         return len(self.history)
 
     @property
+    def n_sweeps_in_all(self) -> int:
+        return self.sweeps_before + self.n_sweeps
+
+    @property
     def exhausted(self) -> tuple[int, ...]:
         """The components that found nothing left to explain."""
         return tuple(int(i) for i in np.flatnonzero(~self.V.any(axis=0)))
