@@ -16,7 +16,7 @@ from redac.exceptions import FitInterruptedWarning, SeparationWarning
 from redac.metrics import pev
 from redac.perturbation import Chain, Pool, perturb
 from redac.run import Problem
-from redac.search import Search
+from redac.search import Search, departures
 from redac.solver import Status
 from redac.sources import Columns, Factor, Gram, as_data, as_source, covariance_source
 from redac.starts import Starts
@@ -45,7 +45,7 @@ SOURCES = {
 def searched(problem: Problem) -> Search:
     search = Search(problem, Silent())
     starts = Starts(problem.source, problem.constraints, np.random.RandomState(0))
-    search.try_starts(starts.sequence("pca", 2))
+    search.try_starts(departures(problem, starts.sequence("pca", 2), 2))
     return search
 
 

@@ -182,3 +182,14 @@ def test_rows_gathered_in_parts_add_up_to_the_same(size, monkeypatch):
     x = np.linspace(1.0, 2.0, size)
     monkeypatch.setattr(gram, "_GATHERED", 50)
     np.testing.assert_allclose(Gram(S).combine(chosen, x), S[:, chosen] @ x, rtol=1e-12)
+
+
+@pytest.mark.parametrize("layout", ["C", "F"])
+@pytest.mark.parametrize("share", [0.01, 0.04, 0.3])
+def test_s_times_sparse_loadings_is_s_times_loadings(share, layout):
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((20, 700))
+    source = Gram(A.T @ A)
+    V = rng.standard_normal((700, 30)) * (rng.random((700, 30)) < share)
+    V[:, 4] = 0.0
+    np.testing.assert_allclose(source.dot(np.asarray(V, order=layout)), source.S @ V, atol=1e-9)

@@ -19,7 +19,7 @@ from redac.exceptions import ExhaustedWarning, SeparationWarning
 from redac.methods import sparse_pca
 from redac.metrics import pev
 from redac.run import Problem, Run
-from redac.search import Search
+from redac.search import Search, departures
 from redac.solver import Status, solve
 from redac.sources import Columns, Gram, as_data, as_source, covariance_source
 from redac.starts import Starts, oriented
@@ -55,6 +55,7 @@ seeds = pytest.mark.parametrize("seed", SEEDS)
 
 # A small ridge keeps the components of these data apart, so that values are known to rounding.
 RIDGE = 0.02
+FIRST_RIDGE = 0.1
 
 
 def problem(source: str, bounds: str, seed: int = 0, **options) -> Problem:
@@ -66,7 +67,7 @@ def starts(task: Problem, count: int = 2, seed: int = 0) -> list[np.ndarray]:
     return list(made.sequence("pca", count))
 
 
-def run_of(task: Problem, start=None, *, first_ridge: float = 0.1, on_sweep=None) -> Run:
+def run_of(task: Problem, start=None, *, first_ridge: float = FIRST_RIDGE, on_sweep=None) -> Run:
     run = Run(task, starts(task)[0] if start is None else start, first_ridge)
     run.on_sweep = on_sweep
     return run
@@ -304,7 +305,8 @@ def test_a_start_without_any_direction_looks_at_everything():
 
 def best_of(task: Problem, points=None, monitor=None) -> Search:
     hunt = Search(task, monitor or Silent())
-    hunt.try_starts(starts(task) if points is None else points)
+    points = starts(task) if points is None else points
+    hunt.try_starts((point, FIRST_RIDGE) for point in points)
     return hunt
 
 
@@ -562,7 +564,7 @@ def test_starts_that_agree_make_further_ones_unnecessary():
     def told(*points):
         for point in points:
             made.append(point)
-            yield point
+            yield point, FIRST_RIDGE
 
     def attempts(until_agreed: bool) -> int:
         made.clear()
@@ -572,6 +574,60 @@ def test_starts_that_agree_make_further_ones_unnecessary():
 
     assert attempts(True) == len(made) == 2
     assert attempts(False) == len(made) == 3
+
+
+def ways(features: int, count: int, least_separation: float = 0.0) -> list[float]:
+    """The ridges with which so many starts are followed."""
+    S = covariance_source(np.eye(features))
+    task = Problem(S, [L0(3)] * 2, least_separation=least_separation)
+    points = [np.full((features, 2), float(i)) for i in range(count)]
+    followed = list(departures(task, points, count))
+    expected = [0.0, 0.0] if len(followed) > count else range(count)
+    assert [V[0, 0] for V, _ in followed] == list(expected)
+    return [ridge for _, ridge in followed]
+
+
+def test_the_first_of_several_starts_is_followed_as_in_the_paper_if_features_are_many():
+    assert ways(501, 3) == [0.0, FIRST_RIDGE, FIRST_RIDGE]
+    assert ways(500, 3) == [FIRST_RIDGE] * 3
+    assert ways(501, 3, least_separation=0.1) == [FIRST_RIDGE] * 3
+
+
+def test_a_start_alone_is_followed_both_ways_if_features_are_many():
+    assert ways(501, 1) == [0.0, FIRST_RIDGE]
+    assert ways(501, 1, least_separation=0.1) == [FIRST_RIDGE, 0.0]
+    assert ways(500, 1) == [FIRST_RIDGE]
+
+
+def test_after_polish_sweeps_go_on_until_supports_are_at_rest(monkeypatch):
+    """Then polish, which moves all components at once, is the better way to go on."""
+    calls = []
+    real = run_module.solve
+
+    def watched(source, constraints, start, **options):
+        marks = [start != 0]
+        told = options["on_sweep"]
+
+        def heard(number, objective, V):
+            marks.append(V != 0)
+            return told(number, objective, V)
+
+        found = real(source, constraints, start, **{**options, "on_sweep": heard})
+        calls.append((found, [np.array_equal(*pair) for pair in pairwise(marks)]))
+        return found
+
+    task = problem("factor", "nonnegative", ridge=0.0, tol=1e-12)
+    run = run_of(task)
+    run.scout()
+    run.settle()
+    monkeypatch.setattr(run_module, "solve", watched)
+    run.finish()
+    assert run.solution.status is Status.CONVERGED
+    early = 0
+    for found, same in calls:
+        assert not any(same[:-1])
+        early += same[-1] and found.status is Status.STOPPED and found.gain > task.tol
+    assert early
 
 
 def test_only_one_of_several_runs_on_the_same_supports_is_finished():
@@ -584,7 +640,8 @@ def test_only_one_of_several_runs_on_the_same_supports_is_finished():
             tasks.append(task)
             return super().begin(task)
 
-    Search(task, Watching()).try_starts([start, start[:, ::-1], start])
+    points = [start, start[:, ::-1], start]
+    Search(task, Watching()).try_starts((point, FIRST_RIDGE) for point in points)
     assert tasks.count("start") == 3
     assert tasks.count("finish") < 3
 

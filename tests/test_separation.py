@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 from helpers import CONSTRAINTS, NaiveRedac, factor_data, random_feasible, unit_columns
 from redac.constraints import L0, L1, Nonnegative
 from redac.polish import polish
+from redac.run import Problem, Run
 from redac.solver import Status, solve
+from redac.sources.factor import Factor
 from redac.sources.gram import Gram
+from redac.starts import Starts
 from redac.variance import explained, is_separated, separation
 
 LEASTS = st.sampled_from([0.1, 0.3, 0.8])
@@ -27,9 +30,11 @@ def separated_start(constraints, d: int, least: float, seed: int) -> np.ndarray:
 
 
 def problem(seed: int, kind: str, r: int = 3, d: int = 12):
+    """A problem on S alone, or on data of few rows: scores are kept in another form."""
     X = factor_data(30, d, seed)
     X -= X.mean(axis=0)
-    return Gram(X.T @ X), X, [CONSTRAINTS[kind](d, 0.4)] * r
+    source = Gram(X.T @ X) if seed % 2 else Factor(np.ascontiguousarray(X.T))
+    return source, X, [CONSTRAINTS[kind](d, 0.4)] * r
 
 
 @settings(max_examples=60, deadline=None)
@@ -110,6 +115,27 @@ def test_a_run_ends_with_the_first_sweep_that_gains_little_under_the_rule(seed, 
     gains = -np.diff(heights)
     assert gains[-1] <= tol + 1e-9
     assert (gains[:-1] > tol - 1e-9).all()
+
+
+@pytest.mark.parametrize("seed", [5, 14])
+def test_a_finished_run_is_where_a_sweep_gains_little(seed):
+    """Also where the last sweep makes room for an update that it has refused, as in these data."""
+    X = factor_data(40, 60, seed)
+    constraints = [L1(2.6)] * 8
+    task = Problem(Factor(np.ascontiguousarray(X.T)), constraints, least_separation=0.3)
+    start = Starts(task.source, constraints, np.random.RandomState(0)).pca()
+    run = Run(task, start, 0.1)
+    run.scout()
+    run.settle()
+    run.finish()
+    assert run.solution.status is Status.CONVERGED
+
+    def swept(V):
+        return solve(task.source, constraints, V, max_sweeps=1, tol=RUN_ON, least_separation=0.3)
+
+    once = swept(run.solution.V)
+    assert once.gain <= task.tol * (1 + 1e-6)
+    assert swept(once.V).gain > task.tol
 
 
 def test_without_a_least_separation_nothing_is_refused():

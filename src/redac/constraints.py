@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 # An l1 bound of t leaves at least t² entries, and mostly fewer than this many times as many.
-_OFTEN_ENOUGH = 4
-# Among so many entries bisection alone is as fast as with a guess.
-_FEW = 100
+_OFTEN_ENOUGH = 32
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 class Constraint(Protocol):
@@ -105,42 +104,41 @@ class L1:
         a /= peak
         if a.sum() <= self.bound * math.sqrt(a @ a):
             return normalized(w)
-        return np.copysign(self._shrink(a), w) + 0.0  # no zero with a minus sign
+        delta = np.subtract(1.0, a, out=a)
+        support, magnitudes = self._shrink(delta)
+        v = np.zeros(w.size)
+        v[support] = np.copysign(magnitudes, w[support])
+        return v
 
-    def _shrink(self, a: Vector) -> Vector:
+    def _shrink(self, delta: Vector) -> tuple[NDArray[np.intp], Vector]:
         """Solve ‖soft(a, λ)‖₁ = t‖soft(a, λ)‖₂ for magnitudes a scaled to a maximum of one.
 
         Everything is said in distances from the largest entry, δ = max(a) − a and τ = max(a) − λ,
         which keep their digits where sums of the entries themselves cancel: at ties, and on flat
-        vectors.
+        vectors. What comes back are the entries that may be positive, and their values.
         """
-        delta = 1.0 - a
-        few = math.ceil(_OFTEN_ENOUGH * self.bound**2)
-        if few < a.size:
-            # The threshold depends on the entries above it alone, and these are mostly few.
-            nearest = np.sort(np.partition(delta, few)[:few])
-            if not self._keeps_all(nearest):
-                return self._shrink_by(delta, nearest)
-        return self._shrink_by(delta, np.sort(delta))
-
-    def _keeps_all(self, nearest: Vector) -> bool:
-        """Whether the threshold lies beyond all these distances, which ascend."""
-        return _is_below(nearest, nearest.size - 1, self.bound)
-
-    def _shrink_by(self, delta: Vector, nearest: Vector) -> Vector:
-        """The same, with the threshold found among the smallest distances, which ascend."""
-        t = self.bound
-        ties = int(np.searchsorted(nearest, 0.0, side="right"))
-        v = np.zeros_like(delta)
-        if t * t <= ties * (1 + 1e-12):
-            v[np.flatnonzero(delta <= 0.0)[:ties]] = _point_on_face(ties, t)
-            return v
-        m = _active_count(nearest, t)
-        tau = _threshold_distance(nearest[:m], t)
-        active = (delta <= nearest[m - 1]).nonzero()[0]
+        furthest, tau = self._threshold(delta)
+        active = (delta <= furthest).nonzero()[0]
+        if tau == 0.0:
+            return active, _point_on_face(active.size, self.bound)
         x = np.maximum(tau - delta[active], 0.0)
-        v[active] = x / math.sqrt(x @ x)  # τ is no smaller than rounding, so nothing underflows
-        return v
+        return active, x / math.sqrt(x @ x)  # τ is no smaller than rounding: nothing underflows
+
+    def _threshold(self, delta: Vector) -> tuple[float, float]:
+        """The largest distance that survives, and τ; zero where the equal largest entries decide.
+
+        The threshold depends on the entries above it alone, and these are mostly few.
+        """
+        few = math.ceil(_OFTEN_ENOUGH * self.bound * self.bound)
+        if few < delta.size:
+            nearest = np.partition(delta, few)[:few]
+            nearest.sort()
+            m, tau = _survivors(nearest, self.bound)
+            if 0 < m < few:
+                return nearest[m - 1], tau
+        nearest = np.sort(delta)
+        m, tau = _survivors(nearest, self.bound)
+        return (nearest[m - 1], tau) if m else (0.0, 0.0)
 
     def contains(self, v: Vector, *, atol: float = 1e-9) -> bool:
         return is_unit(v, atol) and float(np.abs(v).sum()) <= self.bound * (1 + atol)
@@ -224,21 +222,30 @@ def _point_on_face(ties: int, t: float) -> Vector:
     return normalized(np.maximum(v, 0.0))
 
 
-def _active_count(delta: Vector, t: float) -> int:
-    """How many entries survive the threshold.
+def _survivors(delta: Vector, t: float) -> tuple[int, float]:
+    """How many entries survive the threshold τ, and τ; none if equal ones alone have the l1 norm t.
 
     That is the largest m with ‖soft(a, a_m)‖₁ < t‖soft(a, a_m)‖₂ for a in descending order.
-    ``delta`` ascends and h(τ) = ‖(τ − δ)₊‖₁/‖(τ − δ)₊‖₂ rises with τ, so bisection finds the place
-    in m. Running sums give all values of h at once, but cancel: they say where to look first among
-    many entries.
+    ``delta`` ascends. Running sums say for all m at once whether that holds, but cancel; the τ that
+    belongs to the right m lies behind δ_m and before the next one, and to no other m.
     """
-    low, high = 1, delta.size  # entry `low - 1` survives, entry `high` does not
-    if delta.size > _FEW:
-        guess = _likely_count(delta, t)
-        if guess > low and _is_below(delta, guess - 1, t):
-            low = guess
-        if guess < high and not _is_below(delta, guess, t):
-            high = guess
+    ties = int(delta.searchsorted(0.0, side="right"))
+    if t * t <= ties * (1 + 1e-12):
+        return 0, 0.0
+    m = _likely_count(delta, ties, t)
+    tau = _threshold_distance(delta[:m], t)
+    if m <= t * t or tau < delta[m - 1] or (m < delta.size and delta[m] < tau):
+        m = _active_count(delta, ties, t)
+        tau = _threshold_distance(delta[:m], t)
+    return m, tau
+
+
+def _active_count(delta: Vector, ties: int, t: float) -> int:
+    """How many survive, without cancellation:
+
+    h(τ) = ‖(τ − δ)₊‖₁/‖(τ − δ)₊‖₂ rises with τ, so bisection finds the place in m.
+    """
+    low, high = ties, delta.size  # entry `low - 1` survives, entry `high` does not
     while high - low > 0:
         middle = (low + high) // 2
         if _is_below(delta, middle, t):
@@ -254,14 +261,15 @@ def _is_below(delta: Vector, m: int, t: float) -> bool:
     return bool(gaps.sum() < t * math.sqrt(gaps @ gaps)) if m and gaps[0] > 0 else True
 
 
-def _likely_count(delta: Vector, t: float) -> int:
+def _likely_count(delta: Vector, ties: int, t: float) -> int:
     """The same count from running sums, but for rounding."""
-    m = np.arange(delta.size)
-    sums, squares = np.cumsum(delta) - delta, np.cumsum(delta * delta) - delta * delta
-    lengths = m * delta - sums
-    below = lengths * lengths < t * t * (delta * (lengths - sums) + squares)
-    below[: np.searchsorted(delta, 0.0, side="right")] = True
-    return int(np.argmin(below)) or delta.size
+    sums = delta.cumsum()
+    lengths = np.arange(1.0, delta.size + 1.0) * delta - sums
+    squares = delta * (lengths - sums) + (delta * delta).cumsum()
+    beyond = lengths * lengths >= t * t * squares
+    beyond[:ties] = False
+    first = int(beyond.argmax())
+    return first if beyond[first] else delta.size
 
 
 def _threshold_distance(delta: Vector, t: float) -> float:
@@ -273,5 +281,5 @@ def _threshold_distance(delta: Vector, t: float) -> float:
     mean = float(delta.sum()) / m
     deviations = delta - mean
     # t² < m holds in exact arithmetic (Lemma 4 of the paper); rounding may touch equality.
-    slack = max(m - t * t, np.finfo(float).tiny)
+    slack = max(m - t * t, _TINY)
     return mean + t * math.sqrt(float(deviations @ deviations) / (m * slack))

@@ -24,7 +24,7 @@ from redac.certificate import model as certificates
 from redac.exceptions import ExhaustedWarning, FitInterruptedWarning, SeparationWarning
 from redac.perturbation import perturb
 from redac.run import Problem
-from redac.search import Search
+from redac.search import Search, departures
 from redac.solver import Solution, Status
 from redac.sources import Source, as_source
 from redac.starts import Starts
@@ -63,7 +63,8 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         Number of starting points; the best result wins. "auto" tries "varimax" beside "pca", and up
         to 500 features a third start, sparse components found one after the other; for any other
         ``init`` it is one start. A number goes on from ``init`` to the other of the two, to the
-        third, then to random rotations of the principal axes.
+        third, then to random rotations of the principal axes. Beyond 500 features a single start is
+        followed twice, with a ridge for the first sweeps and without.
     n_perturbations : int, default=0
         Rounds of iterated local search after the best start: redraw up to three components, solve
         again, keep what is better.
@@ -261,11 +262,12 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
             attributes=lambda V: {"components_": V.T.copy(), "n_components_": r},
         )
         search = Search(problem, monitor)
+        sequence = start_points.sequence(init, starts)
         if isinstance(init, str):
             automatic = isinstance(self.n_init, str)
-            search.try_starts(start_points.sequence(init, starts), until_agreed=automatic)
+            search.try_starts(departures(problem, sequence, starts), until_agreed=automatic)
         else:  # components of one's own are near their place already
-            search.try_starts(start_points.sequence(init, starts), first_ridge=0.0)
+            search.try_starts((start, 0.0) for start in sequence)
         perturbed = perturb(search, rounds, rng, n_chains)
         monitor.close()
         self.search_history_ = spread([*search.attempts, *perturbed], search.found.V)

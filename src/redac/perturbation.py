@@ -16,9 +16,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from redac.attempts import Attempt
+from redac.iterate import NOISE
 from redac.run import Problem, Run, promising
 from redac.search import Search
-from redac.solver import NOISE, Solution, Status, directions
+from redac.solver import Solution, Status, directions
 from redac.sources.base import Array
 from redac.threads import one_thread
 
@@ -62,7 +63,7 @@ def perturb(
     except KeyboardInterrupt:
         search.interrupt()
     if not (pool.is_whole or search.is_over):
-        search.try_starts([search.found.V], first_ridge=0.0)
+        search.try_starts([(search.found.V, 0.0)])
     return [pool.seen_outside(attempt) for attempt in attempts]
 
 

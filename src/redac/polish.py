@@ -12,7 +12,7 @@ sweeps go on from there; they alone decide about supports and about convergence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,23 +80,29 @@ class _Tail:
         self.source = source.restricted(used)
         self.total = source.total
         self.least_angle, self.least_separation = apart
-        self.Y = Y
         self.ridge = ridge * np.eye(Y.shape[1])
-        self.rows, self.columns = np.nonzero((Y != 0) & moving)
+        # Only entries that are not zero now will ever change, so all trials share one array.
+        self._Y = np.ascontiguousarray(Y)
+        self._places = np.flatnonzero((self._Y != 0) & moving)
+        self.columns = self._places % Y.shape[1]
         # Measured in their scores' length the entries of all components curve alike.
         weights = np.linalg.pinv(Y.T @ Y + self.ridge, hermitian=True)
         lengths = np.einsum("ij,jk,ki->i", weights, self.source.quadratic(Y), weights)
         unit = np.sqrt(self.total / np.maximum(lengths, np.finfo(float).tiny))
         self.unit = np.minimum(unit, 1e3)[self.columns]
-        self.start = Y[self.rows, self.columns] / self.unit
+        self.start = self._Y.reshape(-1)[self._places] / self.unit
 
     def loadings(self, x: Array) -> tuple[Array, Array]:
-        """The loadings that x stands for, as unit vectors, and the lengths they had."""
-        Y = self.Y.copy()
-        Y[self.rows, self.columns] = x * self.unit
-        lengths = np.sqrt(np.einsum("ij,ij->j", Y, Y))
+        """The loadings that x stands for, as unit vectors, and the lengths they had.
+
+        The array belongs to the next one who asks, too.
+        """
+        entries = x * self.unit
+        r = self._Y.shape[1]
+        lengths = np.sqrt(np.bincount(self.columns, entries * entries, minlength=r))
         lengths[lengths == 0.0] = 1.0
-        return Y / lengths, lengths
+        self._Y.reshape(-1)[self._places] = entries / lengths[self.columns]
+        return self._Y, lengths
 
     def loss(self, x: Array) -> tuple[float, Array]:
         Y, lengths = self.loadings(x)
@@ -104,16 +110,24 @@ class _Tail:
         if self._is_too_close(gram):
             return 0.0, np.zeros_like(x)
         weights = np.linalg.inv(gram + self.ridge)
-        SY = self.source.dot(Y)
-        M = Y.T @ SY
+        M, S_times = self._products(Y)
         P = weights @ M @ weights
         # The slope is SYW − YP without its part along each component, which only changes lengths.
-        along = (M @ weights - gram @ P).diagonal()
+        along = (M * weights).sum(axis=0) - (gram * P).sum(axis=0)
         unit = 2.0 / (lengths * self.total)
-        slope = SY @ (weights * unit)
+        slope = S_times(weights * unit)
         slope -= Y @ ((P + np.diag(along)) * unit)
         value = float(np.vdot(weights, M)) / self.total
-        return -value, -slope[self.rows, self.columns] * self.unit
+        return -value, -slope.reshape(-1)[self._places] * self.unit
+
+    def _products(self, Y: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """YᵀSY, and how to multiply S Y with a small matrix."""
+        by_feature = self.source.by_feature
+        if by_feature is None:
+            SY = self.source.dot(Y)
+            return Y.T @ SY, lambda W: SY @ W
+        XY = by_feature.T @ Y
+        return XY.T @ XY, lambda W: by_feature @ (XY @ W)
 
     def _is_too_close(self, gram: Array) -> bool:
         try:

@@ -9,8 +9,9 @@ import numpy as np
 
 from redac import variance
 from redac.constraints import Constraint, largest
+from redac.iterate import NOISE
 from redac.polish import polish
-from redac.solver import NOISE, OnSweep, Solution, Status, directions, solve
+from redac.solver import OnSweep, Solution, Status, directions, solve
 from redac.sources.base import Array, Indices, Source
 from redac.starts import oriented
 from redac.threads import one_thread
@@ -24,7 +25,7 @@ _ROUGH = 3e-4
 _SCOPE, _WIDE_SCOPE = 3, 6
 # What a run will still gain, at most, in terms of what it has gained since the last polish.
 _HOPE = 3.0
-# Sweeps before the next polish, which costs about as much.
+# Sweeps before the next polish, which costs about as much, unless supports are at rest before.
 _SWEEPS_BETWEEN = 8
 # The value may be highest where components collapse and nobody can read them. At first polish
 # keeps them this far apart; a run that still creeps then may go where it wants to go.
@@ -65,31 +66,41 @@ class Run:
         self.is_over = False
         self._polished = 0
         self.first_ridge = first_ridge
-        self._scores_were_fresh = False
+        self._was_quiet = False  # the last sweep began with the best scores and gained nothing
         self.value = -np.inf
-        start = oriented(start, problem.constraints)
+        self._came_from = start = oriented(start, problem.constraints)
         self.solution = Solution(start, (), Status.STOPPED, np.inf)
         self._look_at(self._promising(start))
 
     def scout(self) -> None:
-        """Sweeps until they gain little, with a ridge that keeps components apart.
+        """Sweeps until they gain little.
 
-        Where they must stay apart anyway, sweeps without the ridge come first: components that have
-        been as close as they may and move apart again come further than those that never met.
+        A ridge keeps components apart while they look for their places. Where they must stay apart
+        anyway, it comes later: components that have been as close as they may and move apart again
+        come further than those that never met.
         """
-        if self.problem.least_separation > 0.0 and self.first_ridge > self.problem.ridge:
+        if self._bounces:
             self._sweep(self.problem.ridge, _ROUGHEST)
-            self._begin_here()
-        if self.is_over:
-            return
-        self._sweep(max(self.first_ridge, self.problem.ridge), _ROUGHEST)
-        if not self.is_over:  # otherwise no sweep would follow in which they find another place
-            self._drop_idle()
+        else:
+            self._sweep_with_ridge()
 
     def settle(self) -> None:
         """Sweeps with the ridge of the problem until they gain little."""
+        if self._bounces and not self.is_over:
+            self._begin_here()
+            self._sweep_with_ridge()
         if not self.is_over:
             self._sweep(self.problem.ridge, _ROUGH)
+
+    @property
+    def _bounces(self) -> bool:
+        """Whether components approach each other as far as they may, and move apart again."""
+        return self.problem.least_separation > 0.0 and self.first_ridge > self.problem.ridge
+
+    def _sweep_with_ridge(self) -> None:
+        self._sweep(max(self.first_ridge, self.problem.ridge), _ROUGHEST)
+        if not self.is_over:  # otherwise no sweep would follow in which they find another place
+            self._drop_idle()
 
     def finish(self, to_beat: float = -np.inf) -> None:
         """Sweeps and polish in turn, until a sweep over all features would gain ``tol`` or less.
@@ -101,15 +112,18 @@ class Run:
         is_first = True
         before = min(self.solution.history, default=np.inf)
         while not self.is_over:
-            is_settled = self.solution.gain <= self.problem.tol and self._scores_were_fresh
+            is_settled = self._was_quiet
+            if is_settled and self.problem.least_separation > 0.0:
+                # The sweep may have made room for an update that it had refused, and the next one
+                # may gain more; from where it began, a sweep is known to gain little.
+                self.solution = replace(self.solution, V=self._came_from)
             found_others = (is_settled or is_first) and self._looked_around()
             is_first = False
             if is_settled and not found_others:
                 self.solution = replace(self.solution, status=Status.CONVERGED)
                 break
-            if not found_others:
-                self._polish()
-            self._sweep(self.problem.ridge, self.problem.tol, most=_SWEEPS_BETWEEN)
+            polished = not found_others and self._polish()
+            self._sweep(self.problem.ridge, self.problem.tol, _SWEEPS_BETWEEN, at_rest=polished)
             now = self.solution.history[-1]
             hoped_for = self.problem.total * (1.0 - now + _HOPE * (before - now))
             if hoped_for < to_beat:
@@ -130,9 +144,8 @@ class Run:
 
     def _begin_here(self) -> None:
         """Take the loadings for the start; with a larger ridge the history would have to rise."""
-        if not self.is_over:
-            V, before = self.solution.V, self.solution.n_sweeps
-            self.solution = Solution(V, (), Status.STOPPED, np.inf, before)
+        V, before = self.solution.V, self.solution.n_sweeps
+        self.solution = Solution(V, (), Status.STOPPED, np.inf, before)
 
     def _products(self) -> tuple[Array, Array]:
         V = self.solution.V[self._features]
@@ -172,7 +185,10 @@ class Run:
         self._look_at(np.union1d(self._promising(W), np.flatnonzero(V.any(axis=1))))
         return True
 
-    def _sweep(self, ridge: float, tol: float, most: int | None = None) -> None:
+    def _sweep(
+        self, ridge: float, tol: float, most: int | None = None, *, at_rest: bool = False
+    ) -> None:
+        """Sweeps until one gains ``tol``; or, if polish can go on, until one keeps all supports."""
         problem, history = self.problem, self.solution.history
         left = problem.max_sweeps - self.solution.n_sweeps_in_all
         V = self.solution.V[self._features]
@@ -186,10 +202,11 @@ class Run:
                 tol=max(tol, problem.tol),
                 total=problem.total,
                 least_separation=problem.least_separation,
-                on_sweep=None if self.on_sweep is None else self._told,
+                on_sweep=self._resting(V) if at_rest else self._told,
             )
         # Each call begins with the best scores; later sweeps with those that they have left behind.
-        self._scores_were_fresh = found.n_sweeps == 1
+        self._was_quiet = found.n_sweeps == 1 and found.gain <= problem.tol
+        self._came_from = self.solution.V
         interrupted = found.status is Status.INTERRUPTED
         self.is_over |= interrupted or found.n_sweeps == left
         self.solution = Solution(
@@ -199,6 +216,17 @@ class Run:
             found.gain,
             self.solution.sweeps_before,
         )
+
+    def _resting(self, V: Array) -> OnSweep:
+        """Tells of sweeps, and ends them when one has kept all supports."""
+        supports = V != 0
+
+        def told(number: int, objective: float, V: Array) -> bool:
+            nonlocal supports
+            before, supports = supports, V != 0
+            return self._told(number, objective, V) or np.array_equal(before, supports)
+
+        return told
 
     def _told(self, number: int, objective: float, V: Array) -> bool:
         number += self.solution.n_sweeps_in_all
@@ -211,9 +239,10 @@ class Run:
         full[self._features] = V
         return full
 
-    def _polish(self) -> None:
+    def _polish(self) -> bool:
+        """Improve the loadings on their supports; whether that was possible."""
         problem = self.problem
-        V = self.solution.V[self._features]
+        before = V = self.solution.V[self._features]
         # The optimiser is scipy's, with threads of its own that would get in the way of numpy's.
         with one_thread(0):
             V = polish(
@@ -227,6 +256,7 @@ class Run:
             )
         self._polished += 1
         self.solution = replace(self.solution, V=self._expanded(V))
+        return not np.array_equal(before, V)
 
 
 def promising(start: Array, constraints: Sequence[Constraint], scope: int) -> Indices:

@@ -6,7 +6,7 @@ wins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -19,8 +19,8 @@ from redac.solver import OnSweep, Solution, Status
 from redac.sources.base import Array
 from redac.starts import FEW_FEATURES
 
-# Sweeps from a new start begin with this ridge: it keeps components apart while they look for their
-# places, and the run ends sooner and mostly higher.
+# A ridge for the first sweeps keeps components apart while they look for their places, and the run
+# mostly ends sooner and higher.
 _FIRST_RIDGE = 0.1
 # A start that is behind the best by more than this share after exploring is not finished. Where
 # features are few, runs are short and more of them are finished.
@@ -44,6 +44,26 @@ class Monitor(Protocol):
         ...
 
 
+# Where to set out from, and the ridge with which the first sweeps are made.
+Departure = tuple[Array, float]
+
+
+def departures(problem: Problem, starts: Iterable[Array], count: int) -> Iterator[Departure]:
+    """Ways to follow so many starts.
+
+    They begin with a ridge, but for one. Among many features the first is followed as the paper
+    does, so that a run ends where the plain algorithm would, or near; not with a least separation,
+    which such a run comes off badly with. If there is but one, it is followed both ways.
+    """
+    is_large = problem.source.n_features > FEW_FEATURES
+    plainly = is_large and problem.least_separation == 0.0
+    for number, start in enumerate(starts):
+        ridge = 0.0 if plainly and number == 0 else _FIRST_RIDGE
+        yield start, ridge
+        if is_large and count == 1:
+            yield start, _FIRST_RIDGE - ridge
+
+
 class Search:
     """The best solution found so far, and the ways to better it.
 
@@ -58,20 +78,14 @@ class Search:
         self._came_to: dict[int, Attempt] = {}
         self._leader: Run | None = None
 
-    def try_starts(
-        self,
-        starts: Iterable[Array],
-        *,
-        first_ridge: float = _FIRST_RIDGE,
-        until_agreed: bool = False,
-    ) -> None:
+    def try_starts(self, starts: Iterable[Departure], *, until_agreed: bool = False) -> None:
         """From all starting points some sweeps; then on with those that do not fall behind.
 
         With ``until_agreed`` starts that come to the same supports make further ones unnecessary.
         """
         runs: list[Run] = []
         try:
-            for start in starts:
+            for start, first_ridge in starts:
                 run = Run(self.problem, start, first_ridge, number=len(self._came_to))
                 self._go_on(run, "start", run.scout)
                 if self.is_over:
@@ -80,8 +94,9 @@ class Search:
                 runs = self._in_reach([*runs, run], 2.0)
                 if agreed:
                     break
-            for run in runs:
-                self._go_on(run, "settle", run.settle)
+            for run in self._in_reach(runs, 2.0):
+                if self._in_reach([run], 2.0):
+                    self._go_on(run, "settle", run.settle)
             finished: set[bytes] = set()
             for run in self._in_reach(runs, 1.0):
                 # On the same supports another run would come to the same end.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from redac.constraints import Constraint
-from redac.solver import NOISE
+from redac.iterate import NOISE
 from redac.sources.base import Array, Source
 
 # Up to so many features S is small and runs are short.

@@ -14,7 +14,7 @@ from redac.methods.data import MethodData
 from redac.methods.thresholds import soft, threshold_to
 from redac.parameters import start_count
 from redac.run import Problem
-from redac.search import Search
+from redac.search import Search, departures
 from redac.sources.base import Array
 from redac.starts import Starts
 
@@ -100,8 +100,10 @@ def redac_l1_nonnegative(
 def _solve(
     data: MethodData, constraints: Sequence[Constraint], rng: np.random.RandomState, n_init: Any
 ) -> Array:
-    search = Search(Problem(data.source, constraints), Silent())
+    problem = Problem(data.source, constraints)
+    search = Search(problem, Silent())
     starts = Starts(data.source, constraints, rng)
     count = start_count(n_init, starts.usual_count("pca"))
-    search.try_starts(starts.sequence("pca", count), until_agreed=n_init == "auto")
+    ways = departures(problem, starts.sequence("pca", count), count)
+    search.try_starts(ways, until_agreed=n_init == "auto")
     return search.found.V

@@ -38,6 +38,11 @@ class Source(Protocol):
         """What an entry of S must be multiplied with to become a variance in the user's units."""
         ...
 
+    @property
+    def by_feature(self) -> Array | None:
+        """Xᵀ with S = XᵀX where it is in memory and X has few rows; None otherwise."""
+        ...
+
     def dot(self, V: Array) -> Array:
         """S V for a block V of columns."""
         ...

@@ -35,6 +35,8 @@ class Columns:
         self._place = np.full(self.n_features, -1, dtype=np.intp)
         self.n_known = 0
 
+    by_feature = None
+
     @property
     def n_features(self) -> int:
         return self.data.shape[1]

@@ -17,16 +17,16 @@ class Factor:
     """S = AᵀA, with A kept by features: a few contiguous rows make A v, one product S v."""
 
     def __init__(self, by_feature: Array, *, variance_unit: float = 1.0) -> None:
-        self._by_feature = by_feature  # Aᵀ, of d rows
+        self.by_feature = by_feature  # Aᵀ, of d rows
         self.variance_unit = variance_unit
 
     @property
     def n_features(self) -> int:
-        return int(self._by_feature.shape[0])
+        return int(self.by_feature.shape[0])
 
     @cached_property
     def diagonal(self) -> Array:
-        squares: Array = np.einsum("ij,ij->i", self._by_feature, self._by_feature)
+        squares: Array = np.einsum("ij,ij->i", self.by_feature, self.by_feature)
         return squares
 
     @cached_property
@@ -34,30 +34,30 @@ class Factor:
         return float(self.diagonal.sum())
 
     def dot(self, V: Array) -> Array:
-        product: Array = self._by_feature @ (self._by_feature.T @ V)
+        product: Array = self.by_feature @ (self.by_feature.T @ V)
         return product
 
     def combine(self, support: Indices, coefficients: Array) -> Array:
         if support.size * _GATHER_COST > self.n_features:
             v = np.zeros(self.n_features)
             v[support] = coefficients
-            scores = v @ self._by_feature
+            scores = v @ self.by_feature
         else:
-            scores = coefficients @ self._by_feature[support]
-        product: Array = self._by_feature @ scores
+            scores = coefficients @ self.by_feature[support]
+        product: Array = self.by_feature @ scores
         return product
 
     def quadratic(self, V: Array) -> Array:
-        U = self._by_feature.T @ V
+        U = self.by_feature.T @ V
         M: Array = U.T @ U
         return M
 
     def restricted(self, support: Indices) -> Factor:
-        return Factor(self._by_feature[support], variance_unit=self.variance_unit)
+        return Factor(self.by_feature[support], variance_unit=self.variance_unit)
 
     def factor(self) -> Array:
-        return np.ascontiguousarray(self._by_feature.T)
+        return np.ascontiguousarray(self.by_feature.T)
 
     def principal_axes(self, r: int, *, rough: bool = False) -> tuple[Array, Array]:
-        kernel = self._by_feature.T @ self._by_feature
-        return axes_through_kernel(kernel, lambda U: self._by_feature @ U, self.n_features, r)
+        kernel = self.by_feature.T @ self.by_feature
+        return axes_through_kernel(kernel, lambda U: self.by_feature @ U, self.n_features, r)

@@ -14,6 +14,9 @@ from redac.sources.spectrum import leading_eigenvectors
 
 # Entries that are gathered at a time: they stay near the processor.
 _GATHERED = 1 << 16
+# Loadings of so many entries are multiplied by what is not zero in them, if that is less than one
+# entry in so many.
+_LARGE, _GATHER_COST = 10_000, 16
 
 
 class Gram:
@@ -23,6 +26,8 @@ class Gram:
         # Symmetric, so whichever order the rows are contiguous in.
         self.S = np.ascontiguousarray(S.T if S.flags.f_contiguous else S)
         self.variance_unit = variance_unit
+
+    by_feature = None
 
     @property
     def n_features(self) -> int:
@@ -43,7 +48,13 @@ class Gram:
         return Gram(correlation), deviations * np.sqrt(self.variance_unit)
 
     def dot(self, V: Array) -> Array:
-        return self.S @ V
+        if V.size < _LARGE or np.count_nonzero(V) * _GATHER_COST > V.size:
+            return self.S @ V
+        product = np.empty_like(V)
+        for i, v in enumerate(V.T):
+            support = v.nonzero()[0]
+            product[:, i] = self.combine(support, v[support])
+        return product
 
     def combine(self, support: Indices, coefficients: Array) -> Array:
         # The rows of a symmetric matrix are its columns, and they are contiguous.
