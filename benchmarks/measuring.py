@@ -36,7 +36,7 @@ class Settings:
     """How much patience there is."""
 
     threads: int
-    rounds: int = 5
+    rounds: int = 10
     case_seconds: float = 30.0  # for the rounds of one case; slow contestants are left out of them
     limit: float = 60.0  # for one fit of plain NumPy and of rivals without a penalty
     hopeless_limit: float = 10.0  # for plain NumPy on large data, of which every update is a pass

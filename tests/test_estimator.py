@@ -487,6 +487,16 @@ def test_fewer_samples_than_features():
     assert model.score(wide) > 0.5
 
 
+@pytest.mark.parametrize("n", [3, 300], ids=["factor", "gram"])
+def test_a_component_that_finds_nothing_looks_at_all_features(n):
+    """All variance of the promising features is explained by fewer components than there are."""
+    rng = np.random.default_rng(3)
+    copies = np.outer(rng.standard_normal(n), np.ones(100))
+    model = SparsePCA(8, cardinality=2, n_init=1).fit(copies)
+    assert model.components_.any(axis=1).all()
+    assert model.explained_variance_ratio_.sum() == pytest.approx(0.16)
+
+
 def test_more_sparse_components_than_samples_may_all_be_needed():
     rng = np.random.default_rng(3)
     rank_one = np.outer(rng.standard_normal(3), np.ones(12))

@@ -384,7 +384,7 @@ def test_a_search_without_a_start_says_so():
 def test_the_same_data_in_any_container_have_the_same_solution(bounds):
     X = data(60, 110, 3)
     solutions = [
-        best_of(Problem(make(as_data(convert(X))), BOUNDS[bounds], ridge=RIDGE)).found.V
+        best_of(Problem(make(as_data(convert(X))), BOUNDS[bounds], ridge=RIDGE, tol=1e-13)).found.V
         for make, convert in [(as_source, np.array), (Columns, np.array), (Columns, sp.csc_array)]
     ]
     for other in solutions[1:]:

@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from redac import variance
 from redac.constraints import Constraint
@@ -85,29 +86,42 @@ class Iterate(ABC):
         """Vᵀv, and v through the scores."""
 
     @abstractmethod
-    def _rescore(self, i: int, new: _Loadings) -> tuple[Array, float]:
-        """Give component i the scores that fit its loadings best; row i of P, and u_iᵀXv_i."""
+    def _rescore(self, i: int, new: _Loadings) -> None:
+        """Give component i the scores that fit its loadings best, with P and u_iᵀXv_i."""
 
-    def keep_apart(self, least_separation: float, constraints: Sequence[Constraint]) -> None:
+    def inside(self, constraints: Sequence[Constraint]) -> NDArray[np.bool_]:
+        """Which components are in their sets: mostly not those of a start."""
+        columns = np.ascontiguousarray(self.V.T)
+        return np.array([c.contains(v) for c, v in zip(constraints, columns, strict=True)])
+
+    def keep_apart(self, least_separation: float, inside: NDArray[np.bool_]) -> None:
         """From now on no update may bring components closer together than that."""
         self.least_separation = least_separation
-        for i, constraint in enumerate(constraints):
-            v = self.V[:, i]
-            self._placed[i] = constraint.contains(v) and self._is_apart(i, self._loadings(v))
+        if inside.all() and variance.is_separated(self.G, least_separation):
+            self._placed[:] = True
+            return
+        for i in np.flatnonzero(inside).tolist():
+            self._placed[i] = self._is_apart(i, self._loadings(self.V[:, i]))
 
     def update(self, i: int, constraint: Constraint) -> None:
         """Steps 4 to 6 of Algorithm 1 for component i."""
-        has_scores = self.P[i, i] > NOISE * self.total
-        w = self._direction(i) if has_scores else self._fresh_direction(i)
+        w = self._direction(i) if self.has_scores(i) else self.fresh_direction(i)
         new = self._loadings(constraint.maximize(w))
         if self.least_separation > 0.0:
             if not self._is_apart(i, new):
-                new = self._loadings(self.V[:, i].copy() if self._placed[i] else self._lone())
+                if self._placed[i]:
+                    self._stay(i)
+                    return
+                new = self._loadings(self._lone())
             self._placed[i] = new.support.size > 0
         self._move(i, new)
 
+    def has_scores(self, i: int) -> bool:
+        """Whether the scores of component i are more than rounding noise."""
+        return bool(self.P[i, i] > NOISE * self.total)
+
     def _loadings(self, v: Array) -> _Loadings:
-        support = v.nonzero()[0]
+        support = (v != 0.0).nonzero()[0]  # marks are searched in a third of the time
         x = v[support]
         return _Loadings(v, support, x, *self._seen(support, x))
 
@@ -115,10 +129,13 @@ class Iterate(ABC):
         """Put new loadings in the place of component i, with the scores that fit them best."""
         self.V[:, i] = new.v
         new.c[i] = 0.0
-        p, self.cross[i] = self._rescore(i, new)
-        self.P[:, i] = self.P[i, :] = p
+        self._rescore(i, new)
         new.c[i] = new.x @ new.x
         self.G[:, i] = self.G[i, :] = new.c
+
+    def _stay(self, i: int) -> None:
+        """Leave component i where it is, with the scores that fit it best."""
+        self._move(i, self._loadings(self.V[:, i].copy()))
 
     def _is_apart(self, i: int, new: _Loadings) -> bool:
         """Whether v in the place of component i is far enough from all that have their places."""
@@ -138,7 +155,7 @@ class Iterate(ABC):
         v[j] = residual[j] > NOISE * self.total
         return v
 
-    def _fresh_direction(self, i: int) -> Array:
+    def fresh_direction(self, i: int) -> Array:
         """For a component without scores: E_iᵀ of the residual column with the largest variance.
 
         A start of too low a rank, or a component made superfluous by the others, gets a new chance
@@ -170,18 +187,10 @@ class Iterate(ABC):
         fit = 2.0 * self.cross.sum() - np.vdot(self.P, self.G) - self.ridge * np.trace(self.P)
         return max(1.0 - float(fit) / self.total, 0.0)
 
-    def is_feasible(self, constraints: Sequence[Constraint]) -> bool:
-        """Whether all columns are in their sets, or zero: not so for most starting points."""
-        return all(
-            constraint.contains(v) or not v.any()
-            for constraint, v in zip(constraints, self.V.T, strict=True)
-        )
-
     def make_feasible(self, constraints: Sequence[Constraint]) -> None:
         """Bring columns that an interrupted first sweep has not reached into their sets."""
-        for i, constraint in enumerate(constraints):
-            if not constraint.contains(self.V[:, i]):
-                self.V[:, i] = constraint.maximize(self.V[:, i])
+        for i in np.flatnonzero(~self.inside(constraints)).tolist():
+            self.V[:, i] = constraints[i].maximize(self.V[:, i])
 
 
 class Correlated(Iterate):
@@ -215,7 +224,7 @@ class Correlated(Iterate):
         both = x @ self._both.take(support, axis=0)
         return both[: self.r], both[self.r :]
 
-    def _rescore(self, i: int, new: _Loadings) -> tuple[Array, float]:
+    def _rescore(self, i: int, new: _Loadings) -> None:
         shrink = 1.0 / (1.0 + self.ridge)
         c, products = new.c, new.seen
         if new.support.size == 0:
@@ -229,7 +238,8 @@ class Correlated(Iterate):
         p: Array = (products - self.P @ c) * shrink
         p[i] = 0.0
         p[i] = max((products[i] - p @ c) * shrink, 0.0)
-        return p, products[i]
+        self.P[:, i] = self.P[i, :] = p
+        self.cross[i] = products[i]
 
 
 class Scored(Iterate):
@@ -241,9 +251,9 @@ class Scored(Iterate):
 
     def _begin(self, start: Array, weights: Array) -> Array:
         self.V = np.array(start, order="C")
-        XV = self._by_feature.T @ start
-        self._U = XV @ weights
-        M: Array = XV.T @ XV
+        self._XV = self._by_feature.T @ start
+        self._U = self._XV @ weights
+        M: Array = self._XV.T @ self._XV
         return M
 
     @property
@@ -261,8 +271,19 @@ class Scored(Iterate):
     def _seen(self, support: Indices, x: Array) -> tuple[Array, Array]:
         return x @ self.V.take(support, axis=0), x @ self._by_feature.take(support, axis=0)
 
-    def _rescore(self, i: int, new: _Loadings) -> tuple[Array, float]:
-        u = new.seen - self._U @ new.c
+    def _rescore(self, i: int, new: _Loadings) -> None:
+        self._XV[:, i] = new.seen
+        self._fit_scores(i, new.c)
+
+    def _stay(self, i: int) -> None:
+        c = self.G[i].copy()
+        c[i] = 0.0
+        self._fit_scores(i, c)
+
+    def _fit_scores(self, i: int, c: Array) -> None:
+        seen = self._XV[:, i]
+        u = seen - self._U @ c
         u /= 1.0 + self.ridge
         self._U[:, i] = u
-        return u @ self._U, float(u @ new.seen)
+        self.P[:, i] = self.P[i, :] = u @ self._U
+        self.cross[i] = u @ seen

@@ -21,8 +21,11 @@ from redac.threads import one_thread
 _ROUGHEST = 1e-3
 _ROUGH = 3e-4
 # Sweeps look at this many times as many features as a component uses at first; at more where
-# components may approach each other until they must stay apart, because they use more on the way.
-_SCOPE, _WIDE_SCOPE = 3, 6
+# components may approach each other until they must stay apart, because they use more on the way;
+# and at fewer once they are near their places.
+_SCOPE, _WIDE_SCOPE, _NARROW_SCOPE = 3, 6, 2
+# Up to this share of the features a part of S is worth its making; a part of X is but some rows.
+_SHARE_OF_S, _SHARE_OF_X = 0.5, 0.9
 # What a run will still gain, at most, in terms of what it has gained since the last polish.
 _HOPE = 3.0
 # Sweeps before the next polish, which costs about as much, unless supports are at rest before.
@@ -70,7 +73,8 @@ class Run:
         self.value = -np.inf
         self._came_from = start = oriented(start, problem.constraints)
         self.solution = Solution(start, (), Status.STOPPED, np.inf)
-        self._look_at(self._promising(start))
+        scope = _WIDE_SCOPE if problem.least_separation > 0.0 else _SCOPE
+        self._look_at(promising(start, problem.constraints, scope))
 
     def scout(self) -> None:
         """Sweeps until they gain little.
@@ -162,13 +166,10 @@ class Run:
         source = self.problem.source
         # The part looked at so far is let go before the next one is made.
         self._features, self._source = np.arange(source.n_features), source
-        if features.size and 2 * features.size <= source.n_features:
+        share = _SHARE_OF_S if source.by_feature is None else _SHARE_OF_X
+        if 0 < features.size <= share * source.n_features:
             part = source.restricted(features)
             self._features, self._source = features, part
-
-    def _promising(self, V: Array) -> Indices:
-        scope = _WIDE_SCOPE if self.problem.least_separation > 0.0 else _SCOPE
-        return promising(V, self.problem.constraints, scope)
 
     def _looked_around(self) -> bool:
         """Turn to other features if a sweep over all would use one that was not looked at."""
@@ -182,7 +183,8 @@ class Run:
         wanted[self._features] = False
         if not wanted.any():
             return False
-        self._look_at(np.union1d(self._promising(W), np.flatnonzero(V.any(axis=1))))
+        hopeful = promising(W, problem.constraints, _NARROW_SCOPE)
+        self._look_at(np.union1d(hopeful, np.flatnonzero(V.any(axis=1))))
         return True
 
     def _sweep(

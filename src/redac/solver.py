@@ -79,11 +79,13 @@ def solve(
     ``least_separation``.
     """
     iterate = _iterate(source, start, ridge, source.total if total is None else total)
+    inside = iterate.inside(constraints)
     if least_separation > 0.0:
-        iterate.keep_apart(least_separation, constraints)
+        iterate.keep_apart(least_separation, inside)
     history: list[float] = []
     status, gain = Status.STOPPED, np.inf
-    before = iterate.objective() if iterate.is_feasible(constraints) else np.inf
+    is_feasible = bool((inside | ~start.any(axis=0)).all())
+    before = iterate.objective() if is_feasible else np.inf
     try:
         while len(history) < max_sweeps:
             for i, constraint in enumerate(constraints):
@@ -103,11 +105,17 @@ def solve(
 
 
 def directions(source: Source, V: Array, ridge: float) -> Array:
-    """The vectors w = E_iᵀu_i of all components, with the best scores that loadings V can have."""
+    """The vectors w of all components, with the best scores that loadings V can have.
+
+    They are E_iᵀu_i, and for a component without scores where it would look for some.
+    """
     iterate = _iterate(source, V, ridge, source.total)
     others = iterate.P.copy()
     np.fill_diagonal(others, 0.0)
     W: Array = iterate.B - iterate.V @ others
+    for i in range(iterate.r):
+        if not iterate.has_scores(i):
+            W[:, i] = iterate.fresh_direction(i)
     return W
 
 

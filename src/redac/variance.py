@@ -101,8 +101,9 @@ def separation(G: Array) -> float:
 
 def is_separated(G: Array, least: float) -> bool:
     """Whether the separation is at least that, but for rounding; faster than to compute it."""
-    lengths = G.diagonal()
     shifted = G.copy()
+    diagonal = shifted.reshape(-1)[:: len(G) + 1]
     # A component that is zero has nothing but zeros beside the diagonal, and is in nobody's way.
-    shifted.reshape(-1)[:: len(G) + 1] = np.where(lengths > 0, lengths - (least - _ROUNDING), 1.0)
+    diagonal[diagonal == 0.0] = 1.0 + least
+    diagonal -= least - _ROUNDING
     return int(dpotrf(shifted.T, overwrite_a=True)[1]) == 0

@@ -52,7 +52,7 @@ class Gram:
             return self.S @ V
         product = np.empty_like(V)
         for i, v in enumerate(V.T):
-            support = v.nonzero()[0]
+            support = (v != 0.0).nonzero()[0]
             product[:, i] = self.combine(support, v[support])
         return product
 
