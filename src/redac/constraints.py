@@ -111,12 +111,7 @@ class L1:
         return v
 
     def _shrink(self, delta: Vector) -> tuple[NDArray[np.intp], Vector]:
-        """Solve ‖soft(a, λ)‖₁ = t‖soft(a, λ)‖₂ for magnitudes a scaled to a maximum of one.
-
-        Everything is said in distances from the largest entry, δ = max(a) − a and τ = max(a) − λ,
-        which keep their digits where sums of the entries themselves cancel: at ties, and on flat
-        vectors. What comes back are the entries that may be positive, and their values.
-        """
+        """The entries that may be positive, and their values on the unit sphere."""
         furthest, tau = self._threshold(delta)
         active = (delta <= furthest).nonzero()[0]
         if tau == 0.0:
@@ -125,9 +120,12 @@ class L1:
         return active, x / math.sqrt(x @ x)  # τ is no smaller than rounding: nothing underflows
 
     def _threshold(self, delta: Vector) -> tuple[float, float]:
-        """The largest distance that survives, and τ; zero where the equal largest entries decide.
+        """Solve ‖soft(a, λ)‖₁ = t‖soft(a, λ)‖₂ for magnitudes a scaled to a maximum of one.
 
-        The threshold depends on the entries above it alone, and these are mostly few.
+        Everything is said in distances from the largest entry, δ = 1 − a and τ = 1 − λ, which keep
+        their digits where sums of the entries themselves cancel: at ties, and on flat vectors.
+        What comes back are the largest distance that survives, and τ; zero where the equal largest
+        entries decide. The threshold depends on the entries above it alone, mostly few.
         """
         few = math.ceil(_OFTEN_ENOUGH * self.bound * self.bound)
         if few < delta.size:
@@ -232,7 +230,7 @@ def _survivors(delta: Vector, t: float) -> tuple[int, float]:
     ties = int(delta.searchsorted(0.0, side="right"))
     if t * t <= ties * (1 + 1e-12):
         return 0, 0.0
-    m = _likely_count(delta, ties, t)
+    m = _likely_count(delta, t)
     tau = _threshold_distance(delta[:m], t)
     if m <= t * t or tau < delta[m - 1] or (m < delta.size and delta[m] < tau):
         m = _active_count(delta, ties, t)
@@ -261,13 +259,12 @@ def _is_below(delta: Vector, m: int, t: float) -> bool:
     return bool(gaps.sum() < t * math.sqrt(gaps @ gaps)) if m and gaps[0] > 0 else True
 
 
-def _likely_count(delta: Vector, ties: int, t: float) -> int:
+def _likely_count(delta: Vector, t: float) -> int:
     """The same count from running sums, but for rounding."""
     sums = delta.cumsum()
     lengths = np.arange(1.0, delta.size + 1.0) * delta - sums
     squares = delta * (lengths - sums) + (delta * delta).cumsum()
-    beyond = lengths * lengths >= t * t * squares
-    beyond[:ties] = False
+    beyond = lengths * lengths > t * t * squares  # never so for the largest and its equals
     first = int(beyond.argmax())
     return first if beyond[first] else delta.size
 

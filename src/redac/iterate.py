@@ -45,7 +45,7 @@ class _Loadings(NamedTuple):
     support: Indices
     x: Array
     c: Array  # Vᵀv
-    seen: Array  # through the scores: X v, or Bᵀv
+    products: Array  # Bᵀv where it comes with Vᵀv for nothing, or empty
 
 
 class Iterate(ABC):
@@ -82,8 +82,8 @@ class Iterate(ABC):
         """E_iᵀu_i."""
 
     @abstractmethod
-    def _seen(self, support: Indices, x: Array) -> tuple[Array, Array]:
-        """Vᵀv, and v through the scores."""
+    def _seen(self, support: Indices, x: Array) -> Array:
+        """Vᵀv, and behind it Bᵀv where it comes with it for nothing."""
 
     @abstractmethod
     def _rescore(self, i: int, new: _Loadings) -> None:
@@ -123,7 +123,8 @@ class Iterate(ABC):
     def _loadings(self, v: Array) -> _Loadings:
         support = (v != 0.0).nonzero()[0]  # marks are searched in a third of the time
         x = v[support]
-        return _Loadings(v, support, x, *self._seen(support, x))
+        seen = self._seen(support, x)
+        return _Loadings(v, support, x, seen[: self.r], seen[self.r :])
 
     def _move(self, i: int, new: _Loadings) -> None:
         """Put new loadings in the place of component i, with the scores that fit them best."""
@@ -220,13 +221,13 @@ class Correlated(Iterate):
         w: Array = self._both @ mixture
         return w
 
-    def _seen(self, support: Indices, x: Array) -> tuple[Array, Array]:
-        both = x @ self._both.take(support, axis=0)
-        return both[: self.r], both[self.r :]
+    def _seen(self, support: Indices, x: Array) -> Array:
+        both: Array = x @ self._both.take(support, axis=0)
+        return both
 
     def _rescore(self, i: int, new: _Loadings) -> None:
         shrink = 1.0 / (1.0 + self.ridge)
-        c, products = new.c, new.seen
+        c, products = new.c, new.products
         if new.support.size == 0:
             self._B[:, i] = 0.0
         else:
@@ -268,11 +269,12 @@ class Scored(Iterate):
         w -= self.V @ others
         return w
 
-    def _seen(self, support: Indices, x: Array) -> tuple[Array, Array]:
-        return x @ self.V.take(support, axis=0), x @ self._by_feature.take(support, axis=0)
+    def _seen(self, support: Indices, x: Array) -> Array:
+        c: Array = x @ self.V.take(support, axis=0)
+        return c
 
     def _rescore(self, i: int, new: _Loadings) -> None:
-        self._XV[:, i] = new.seen
+        self._XV[:, i] = new.x @ self._by_feature.take(new.support, axis=0)
         self._fit_scores(i, new.c)
 
     def _stay(self, i: int) -> None:

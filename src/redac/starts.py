@@ -12,6 +12,7 @@ import numpy as np
 from redac.constraints import Constraint
 from redac.iterate import NOISE
 from redac.sources.base import Array, Source
+from redac.threads import one_thread
 
 # Up to so many features S is small and runs are short.
 FEW_FEATURES = 500
@@ -48,7 +49,8 @@ class Starts:
         sought.
         """
         axes, values = self._axes()
-        return self._rotated(varimax(axes * np.sqrt(values)))
+        with one_thread(2 * axes.size):
+            return self._rotated(varimax(axes * np.sqrt(values)))
 
     def sequential(self) -> Array:
         """Sparse components one after the other, each on what those before it leave.
@@ -162,7 +164,9 @@ def oriented(start: Array, constraints: Sequence[Constraint]) -> Array:
     start = np.array(start, dtype=np.float64, order="F")
     for i, constraint in enumerate(constraints):
         w = start[:, i]
-        if constraint.maximize(-w) @ -w > constraint.maximize(w) @ w:
+        v = constraint.maximize(w)
+        # A set with −v in it is one for which both sides are equal.
+        if not constraint.contains(-v) and constraint.maximize(-w) @ -w > v @ w:
             start[:, i] = -w
     return start
 
