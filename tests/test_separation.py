@@ -117,6 +117,27 @@ def test_a_run_ends_with_the_first_sweep_that_gains_little_under_the_rule(seed, 
     assert (gains[:-1] > tol - 1e-9).all()
 
 
+def test_moving_components_apart_never_loses_what_they_had():
+    came_back = 0
+    for seed in range(12):
+        X = factor_data(40, 60, seed)
+        constraints = [L1(2.0)] * 5
+        task = Problem(Factor(np.ascontiguousarray(X.T)), constraints, least_separation=0.3)
+        start = Starts(task.source, constraints, np.random.RandomState(0)).varimax()
+        run = Run(task, start, 0.1)
+        heard = []
+        run.on_sweep = lambda number, objective, V, heard=heard: heard.append(number) or False
+        run.scout()
+        height, history = run.appraise(), run.solution.history
+        run.settle()
+        assert run.appraise() >= height
+        came_back += run.solution.history == history
+        run.finish()
+        assert run.appraise() >= height
+        assert heard == list(range(1, run.solution.n_sweeps_in_all + 1))
+    assert 0 < came_back < 12
+
+
 @pytest.mark.parametrize("seed", [5, 14])
 def test_a_finished_run_is_where_a_sweep_gains_little(seed):
     """Also where the last sweep makes room for an update that it has refused, as in these data."""

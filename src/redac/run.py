@@ -90,11 +90,26 @@ class Run:
 
     def settle(self) -> None:
         """Sweeps with the ridge of the problem until they gain little."""
-        if self._bounces and not self.is_over:
-            self._begin_here()
-            self._sweep_with_ridge()
+        if self.is_over:
+            return
+        if self._bounces:
+            self._bounce()
+        else:
+            self._sweep(self.problem.ridge, _ROUGH)
+
+    def _bounce(self) -> None:
+        """Move components apart and let them approach again, unless they come less far."""
+        before, height = self.solution, self.appraise()
+        self._begin_here()
+        self._sweep_with_ridge()
         if not self.is_over:
             self._sweep(self.problem.ridge, _ROUGH)
+        if self.appraise() < height:
+            self._was_quiet = False
+            spent = self.solution.n_sweeps_in_all - before.n_sweeps
+            self.solution = replace(
+                before, status=self.solution.status, sweeps_before=before.sweeps_before + spent
+            )
 
     @property
     def _bounces(self) -> bool:
