@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
-# An l1 bound of t leaves at least t² entries, and mostly fewer than this many times as many.
-_OFTEN_ENOUGH = 32
+# Steps towards the survivors of an l1 bound. Each leaves about half of the entries; more of them
+# cost more than they save.
+_NARROWING_STEPS = 2
+_ROUNDING = 1e-9
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -111,32 +113,21 @@ class L1:
         return v
 
     def _shrink(self, delta: Vector) -> tuple[NDArray[np.intp], Vector]:
-        """The entries that may be positive, and their values on the unit sphere."""
-        furthest, tau = self._threshold(delta)
-        active = (delta <= furthest).nonzero()[0]
-        if tau == 0.0:
-            return active, _point_on_face(active.size, self.bound)
-        x = np.maximum(tau - delta[active], 0.0)
-        return active, x / math.sqrt(x @ x)  # τ is no smaller than rounding: nothing underflows
+        """The entries that survive the threshold, and their values on the unit sphere.
 
-    def _threshold(self, delta: Vector) -> tuple[float, float]:
-        """Solve ‖soft(a, λ)‖₁ = t‖soft(a, λ)‖₂ for magnitudes a scaled to a maximum of one.
-
-        Everything is said in distances from the largest entry, δ = 1 − a and τ = 1 − λ, which keep
-        their digits where sums of the entries themselves cancel: at ties, and on flat vectors.
-        What comes back are the largest distance that survives, and τ; zero where the equal largest
-        entries decide. The threshold depends on the entries above it alone, mostly few.
+        ‖soft(a, λ)‖₁ = t‖soft(a, λ)‖₂ is solved for magnitudes a with a maximum of one. Everything
+        is said in distances from the largest entry, δ = 1 − a and τ = 1 − λ, which keep their
+        digits where sums of the entries themselves cancel: at ties, and on flat vectors.
         """
-        few = math.ceil(_OFTEN_ENOUGH * self.bound * self.bound)
-        if few < delta.size:
-            nearest = np.partition(delta, few)[:few]
-            nearest.sort()
-            m, tau = _survivors(nearest, self.bound)
-            if 0 < m < few:
-                return nearest[m - 1], tau
+        candidates, delta = _near_enough(delta, self.bound)
         nearest = np.sort(delta)
         m, tau = _survivors(nearest, self.bound)
-        return (nearest[m - 1], tau) if m else (0.0, 0.0)
+        active = (delta <= (nearest[m - 1] if m else 0.0)).nonzero()[0]
+        if m == 0:
+            return candidates[active], _point_on_face(active.size, self.bound)
+        x = np.maximum(tau - delta[active], 0.0)
+        x /= math.sqrt(x @ x)  # τ is no smaller than rounding: nothing underflows
+        return candidates[active], x
 
     def contains(self, v: Vector, *, atol: float = 1e-9) -> bool:
         return is_unit(v, atol) and float(np.abs(v).sum()) <= self.bound * (1 + atol)
@@ -218,6 +209,21 @@ def _point_on_face(ties: int, t: float) -> Vector:
     v[:q] = t / q - spread
     v[0] = t / q + (q - 1) * spread
     return normalized(np.maximum(v, 0.0))
+
+
+def _near_enough(delta: Vector, t: float) -> tuple[NDArray[np.intp], Vector]:
+    """Where the entries are among which all survivors must be, and those entries: few to sort.
+
+    Over any set of entries that holds the survivors, the root of Σ(τ − δ) = t(Σ(τ − δ)²)^½ is no
+    smaller than the threshold τ: at the threshold the entries beyond it add what is negative to the
+    left side and what is positive to the right one, and the left side rises faster. Entries beyond
+    that root do not survive.
+    """
+    kept = np.arange(delta.size)
+    for _ in range(_NARROWING_STEPS):
+        near = (delta <= _threshold_distance(delta, t) * (1.0 + _ROUNDING)).nonzero()[0]
+        kept, delta = kept[near], delta[near]
+    return kept, delta
 
 
 def _survivors(delta: Vector, t: float) -> tuple[int, float]:

@@ -78,6 +78,10 @@ class Iterate(ABC):
         """XᵀU."""
 
     @abstractmethod
+    def _prepare_sweep(self) -> None:
+        """What all updates of a sweep need."""
+
+    @abstractmethod
     def _direction(self, i: int) -> Array:
         """E_iᵀu_i."""
 
@@ -103,8 +107,13 @@ class Iterate(ABC):
         for i in np.flatnonzero(inside).tolist():
             self._placed[i] = self._is_apart(i, self._loadings(self.V[:, i]))
 
-    def update(self, i: int, constraint: Constraint) -> None:
-        """Steps 4 to 6 of Algorithm 1 for component i."""
+    def sweep(self, constraints: Sequence[Constraint]) -> None:
+        """Steps 4 to 6 of Algorithm 1 for one component after the other."""
+        self._prepare_sweep()
+        for i, constraint in enumerate(constraints):
+            self._update(i, constraint)
+
+    def _update(self, i: int, constraint: Constraint) -> None:
         w = self._direction(i) if self.has_scores(i) else self.fresh_direction(i)
         new = self._loadings(constraint.maximize(w))
         if self.least_separation > 0.0:
@@ -213,6 +222,9 @@ class Correlated(Iterate):
     def B(self) -> Array:
         return self._B
 
+    def _prepare_sweep(self) -> None:
+        """B is always up to date."""
+
     def _direction(self, i: int) -> Array:
         mixture = np.zeros(2 * self.r)
         np.negative(self.P[i], out=mixture[: self.r])
@@ -262,11 +274,14 @@ class Scored(Iterate):
         B: Array = self._by_feature @ self._U
         return B
 
+    def _prepare_sweep(self) -> None:
+        # Until its own update comes, u_i stays what it is now: one product serves all components.
+        self._products = self._U.T @ self._by_feature.T
+
     def _direction(self, i: int) -> Array:
         others = self.P[i].copy()
         others[i] = 0.0
-        w: Array = self._by_feature @ self._U[:, i]
-        w -= self.V @ others
+        w: Array = self._products[i] - self.V @ others
         return w
 
     def _seen(self, support: Indices, x: Array) -> Array:

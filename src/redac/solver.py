@@ -88,8 +88,7 @@ def solve(
     before = iterate.objective() if is_feasible else np.inf
     try:
         while len(history) < max_sweeps:
-            for i, constraint in enumerate(constraints):
-                iterate.update(i, constraint)
+            iterate.sweep(constraints)
             history.append(iterate.objective())
             stop = on_sweep is not None and on_sweep(len(history), history[-1], iterate.V)
             gain, before = before - history[-1], history[-1]
