@@ -713,7 +713,7 @@ def test_plain_products_are_those_of_the_definition_and_take_two_passes(containe
 @pytest.mark.parametrize("more", [0, 1], ids=["columns of S", "X"])
 def test_large_supports_of_sparse_data_go_through_the_data(more):
     rng = np.random.default_rng(0)
-    X = sp.random_array((300, 2500), density=0.002, format="csr", rng=rng)
+    X = sp.random_array((300, 2500), density=0.02, format="csr", rng=rng)
     data = as_data(X)
     limit = data.columns_pay_up_to
     assert 1 < limit < 100

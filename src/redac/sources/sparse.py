@@ -29,10 +29,10 @@ from redac.sources.scatter import Extremes, Scatter, within_limits
 
 _BATCH = 64
 _BLOCK_BYTES = 1 << 23
-# A multiplication in a sparse product takes as long as so many in a dense one.
+# A multiplication in a product of sparse matrices takes as long as so many in a dense one.
 _SPARSE_COST = 20.0
-# Features that are no more than this share are cut out of X before it is multiplied with them.
-_FEW = 0.05
+# To send a vector through an entry of X and back takes as long as so many entries of columns of S.
+_ENTRY_COST = 2.0
 
 
 class SparseData(Data):
@@ -51,7 +51,7 @@ class SparseData(Data):
 
     @property
     def columns_pay_up_to(self) -> int:
-        return int(2 * _SPARSE_COST * self.X.nnz / self.shape[1])
+        return int(_ENTRY_COST * self.X.nnz / self.shape[1])
 
     def left(self, V: Array) -> Array:
         self.n_passes += 1
@@ -82,9 +82,8 @@ class SparseData(Data):
         W = V if self._factor is None else (V.T * self._factor).T
         shift, guard = self.moments.mean @ W, self.moments.guard
         result, sums = np.zeros(V.shape), np.zeros(V.shape[1:])
-        inner = self._columns_that_count(W)
         for rows, block in self._row_blocks(8 * max(1, W.size // d), entries=4 * d):
-            T = np.asarray(block @ W if inner is None else inner[0][rows] @ inner[1]) - shift
+            T = np.asarray(block @ W) - shift
             if self.weights is not None:
                 T = (T.T * self.weights[rows]).T
             if guard != 1.0:
@@ -93,13 +92,6 @@ class SparseData(Data):
             sums = sums + T.sum(axis=0)
         result -= np.multiply.outer(self.moments.mean, sums)
         return self._scaled(result, 1.0 / guard)
-
-    def _columns_that_count(self, W: Array) -> tuple[Any, Array] | None:
-        """X and W without the features whose row of W is zero, where these are most of them."""
-        live = np.flatnonzero(W.any(axis=1) if W.ndim == 2 else W)
-        if live.size > _FEW * self.shape[1]:
-            return None
-        return self.X[:, live].astype(np.float64), W[live]
 
     def columns(self, support: Indices) -> Array:
         if self._crowded.size > self.shape[1] // 2:
