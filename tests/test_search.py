@@ -599,6 +599,21 @@ def test_a_start_alone_is_followed_both_ways_if_features_are_many():
     assert ways(500, 1) == [FIRST_RIDGE]
 
 
+def test_runs_that_look_at_the_same_features_share_their_part_of_s():
+    S = Watched(problem("gram", "l0").source.S)
+    task = Problem(S, [L0(2)] * 2)
+    start, other = starts(task)[0], np.eye(S.n_features)[:, -2:]
+    runs = [Run(task, start, 0.0)]
+    runs.append(Run(task, start, FIRST_RIDGE, beside=runs))
+    assert len(S.scopes) == 1
+    Run(task, other, FIRST_RIDGE, beside=runs)
+    assert len(S.scopes) == 2
+
+    S.scopes.clear()
+    Search(task, Recorder()).try_starts([(start, 0.0), (start, FIRST_RIDGE)])
+    assert S.scopes.count(S.scopes[0]) == 1
+
+
 def test_after_polish_sweeps_go_on_until_supports_are_at_rest(monkeypatch):
     """Then polish, which moves all components at once, is the better way to go on."""
     calls = []
