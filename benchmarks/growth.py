@@ -44,7 +44,7 @@ def measure_growth(
     base: Sizes | None = None,
     series: dict[str, tuple[int, ...]] | None = None,
     *,
-    rounds: int = 3,
+    rounds: int = 5,
     progress: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
     """The best times of each point, all points of a series in turn, with the fitted exponents."""

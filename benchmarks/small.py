@@ -19,8 +19,12 @@ _PEERS = "import numpy, scipy.linalg, scipy.sparse, sklearn.base, sklearn.decomp
 def measure_small(*, fits: int = 1000, starts: int = 1000, rounds: int = 5) -> dict[str, Any]:
     """Seconds for each kind of overhead, the best of several rounds."""
     covariances = [np.cov(make_toy(random_state=seed).data.T) for seed in range(fits)]
-    peers = _best(rounds, lambda: _run("-c", _PEERS))
-    ours = _best(rounds, lambda: _run("-c", f"{_PEERS}; import redac; redac.SparsePCA"))
+    # In turn, so that a slow moment does not decide: the difference is smaller than the scatter.
+    imports = [_PEERS, f"{_PEERS}; import redac; redac.SparsePCA"]
+    rows = [
+        [_seconds(lambda code=code: _run("-c", code)) for code in imports] for _ in range(rounds)
+    ]
+    peers, ours = (min(times) for times in zip(*rows, strict=True))
     return {
         "fits": fits,
         "fits_seconds": _best(min(rounds, 2), lambda: _toy_fits(covariances)),
@@ -48,11 +52,12 @@ def _run(*arguments: str) -> None:
 
 
 def _best(rounds: int, work: Any) -> float:
-    times = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in range(rounds):
-            start = time.perf_counter()
-            work()
-            times.append(time.perf_counter() - start)
-    return min(times)
+        return min(_seconds(work) for _ in range(rounds))
+
+
+def _seconds(work: Any) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start

@@ -15,6 +15,14 @@ _FACTOR = 20.0  # how much longer SparsePCA is to take
 _PATIENCE = 600.0  # seconds within which SparsePCA has to finish for its time to count
 _RIVALS = ("SparsePCA", "MiniBatchSparsePCA", "abess")
 _LARGE = 1000
+_EXPONENT = 1.1  # of the time against n, d and r
+# Seconds for what is done once or often.
+_OVERHEADS = {
+    "fits_seconds": ("{fits} fits of 10 × 10 covariances", 10.0),
+    "starts_seconds": ("pitprops from {starts} starts", 20.0),
+    "import_seconds": ("`import redac` beyond numpy, scipy and scikit-learn", 0.7),
+    "help_seconds": ("`redac --help`", 1.0),
+}
 # What counts as the same PEV, in percentage points.
 _SAME_PEV = 0.1
 
@@ -39,6 +47,8 @@ def verdicts(results: dict[str, Any]) -> list[Verdict]:
         _rivals(rows),
         _settled(quality),
         _same_start(quality),
+        _exponents(results.get("growth", [])),
+        *_overheads(results.get("small")),
     ]
 
 
@@ -140,8 +150,33 @@ def _same_start(quality: list[Row]) -> Verdict:
         for q in quality
         if q["pev_pca_start"] is not None and q["pev_plain"] is not None
     }
-    aim = "from the PCA start, a PEV no lower than that of the plain algorithm from there"
+    aim = (
+        "from the PCA start, a PEV no lower than that of the plain algorithm from there, which "
+        "keeps components as far apart with l1 bounds"
+    )
     return _verdict(aim, differences, lambda x: x >= -_SAME_PEV, min, "{:+.4f} points")
+
+
+def _exponents(growth: list[Row]) -> Verdict:
+    """Of a fixed number of sweeps and of the default fit."""
+    exponents = {
+        f"{size['size']} ({name})": size[key]
+        for size in growth
+        if size["size"] in ("n", "d", "r")
+        for key, name in (
+            ("fixed_sweeps_exponent", "fixed sweeps"),
+            ("default_exponent", "default fit"),
+        )
+    }
+    aim = f"time grows with n, d and r by exponents of at most {_EXPONENT:g}"
+    return _verdict(aim, exponents, lambda x: x <= _EXPONENT, max, "{:.2f}")
+
+
+def _overheads(small: Row | None) -> Iterator[Verdict]:
+    if small is not None:
+        for key, (what, most) in _OVERHEADS.items():
+            aim = f"{what.format_map(small)} in less than {most:g} s"
+            yield Verdict(aim, small[key] < most, f"{small[key]:.2f} s")
 
 
 def _verdict(aim: str, values: dict[str, float], good: Any, worst: Any, form: str) -> Verdict:

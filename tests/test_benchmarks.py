@@ -633,3 +633,30 @@ def test_no_dense_case_is_to_be_ten_times_as_slow():
     for seconds, met in ((10.0, True), (10.1, False)):
         rows = [row(contestant="PCA", sparsity=None, seconds=1.0), row(seconds=seconds)]
         assert targets.verdicts({"rows": rows, "quality": []})[1].met is met
+
+
+@pytest.mark.parametrize("key", ["fixed_sweeps_exponent", "default_exponent"])
+def test_growth_is_judged_by_each_exponent_but_that_of_k(key):
+    def met(size, value):
+        good = {"fixed_sweeps_exponent": 1.0, "default_exponent": 1.0}
+        growth = [{"size": letter, **good} for letter in "ndrk"]
+        next(each for each in growth if each["size"] == size)[key] = value
+        results = {"rows": [], "quality": [], "growth": growth}
+        return next(v.met for v in targets.verdicts(results) if v.aim.startswith("time grows"))
+
+    for size in "ndr":
+        assert met(size, 1.1) is True
+        assert met(size, 1.11) is False
+    assert met("k", 2.0) is True
+
+
+@pytest.mark.parametrize(
+    ("key", "limit"),
+    [("fits_seconds", 10), ("starts_seconds", 20), ("import_seconds", 0.7), ("help_seconds", 1)],
+)
+def test_overheads_are_judged(key, limit):
+    small = dict.fromkeys(targets._OVERHEADS, 0.1) | {"fits": 1000, "starts": 1000}
+    for seconds, missed in ((limit - 0.01, 0), (limit, 1)):
+        found = targets.verdicts({"rows": [], "quality": [], "small": small | {key: seconds}})
+        assert sum(verdict.met is False for verdict in found) == missed
+        assert sum(verdict.met is True for verdict in found) == len(targets._OVERHEADS) - missed
