@@ -245,10 +245,10 @@ def test_defaults_are_five_components_and_a_note_on_their_sparsity(
 
 
 def test_the_same_seed_gives_the_same_output(run: Run, tmp_path: Path) -> None:
-    np.save(tmp_path / "data.npy", np.random.default_rng(8).standard_normal((20, 40)))
+    np.save(tmp_path / "data.npy", np.random.default_rng(8).standard_normal((20, 600)))
 
     def outcome(seed: int) -> str:
-        arguments = ("--components", 8, "--cardinality", 6, "--init-count", 8, "--seed", seed)
+        arguments = ("--components", 4, "--cardinality", 40, "--init-count", 4, "--seed", seed)
         return done(run("fit", tmp_path / "data.npy", *arguments)).out
 
     assert outcome(1) == outcome(1)

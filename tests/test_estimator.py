@@ -359,7 +359,8 @@ def test_more_search_is_never_worse(less, more):
         many = SparsePCA(6, cardinality=cardinality, random_state=0, **more)
         few.fit_covariance(PITPROPS.correlation)
         many.fit_covariance(PITPROPS.correlation)
-        assert many.reconstruction_error_ <= few.reconstruction_error_ + 1e-12
+        # Runs on the same supports end within tol of each other.
+        assert many.reconstruction_error_ <= few.reconstruction_error_ + many.tol
 
 
 def test_a_start_of_ones_own_is_taken():

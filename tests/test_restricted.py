@@ -89,6 +89,8 @@ def assert_stands_for(source, S, unit):
     some = np.random.default_rng(0).permutation(d)[: max(1, d // 4)]
     coefficients = np.linspace(-1.0, 2.0, some.size)
     assert relative_error(source.combine(some, coefficients), S[:, some] @ coefficients) < 1e-9
+    assert relative_error(source.rows(some), S[some]) < 1e-9
+    assert relative_error(source.matrix(), S) < 1e-9
     A = source.factor()
     assert relative_error(A.T @ A, S) < 1e-9
     axes, values = source.principal_axes(r)

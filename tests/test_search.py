@@ -272,7 +272,9 @@ def test_features_outside_the_first_view_enter_where_they_belong(constraint):
     start[[0, 1], 0] = 1.0
     run = finished(Problem(source, [constraint]), start)
     assert not {40, 41, 42} & set(source.scopes[0])
-    assert {40, 41, 42} <= set(source.scopes[-1])
+    # Exchanges, which come last, look at supports.
+    views = [set(scope) for scope in source.scopes if len(scope) > 3]
+    assert {40, 41, 42} <= views[-1]
     assert np.flatnonzero(run.solution.V).tolist() == [40, 41, 42]
     assert run.solution.status is Status.CONVERGED
     np.testing.assert_allclose(

@@ -60,11 +60,12 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         The first starting point: principal axes, principal axes rotated to a simple structure,
         random directions, or components of your own.
     n_init : int or "auto", default="auto"
-        Number of starting points; the best result wins. "auto" tries "varimax" beside "pca", and up
-        to 500 features a third start, sparse components found one after the other; for any other
-        ``init`` it is one start. A number goes on from ``init`` to the other of the two, to the
-        third, then to random rotations of the principal axes. Beyond 500 features a single start is
-        followed twice, with a ridge for the first sweeps and without.
+        Number of starting points; the best result wins. "auto" tries "varimax" beside "pca", and
+        where features (up to 500) or those of a component (up to 20) are few a third start, sparse
+        components found one after the other; for any other ``init`` it is one start. A number goes
+        on from ``init`` to the other of the two, to the third, then to random rotations of the
+        principal axes. Beyond 500 features a single start is followed twice, with a ridge for the
+        first sweeps and without.
     n_perturbations : int, default=0
         Rounds of iterated local search after the best start: redraw up to three components, solve
         again, keep what is better.

@@ -9,11 +9,12 @@ import numpy as np
 
 from redac import variance
 from redac.constraints import Constraint, largest
+from redac.exchange import exchange
 from redac.iterate import NOISE
 from redac.polish import polish
 from redac.solver import OnSweep, Solution, Status, directions, solve
 from redac.sources.base import Array, Indices, Source
-from redac.starts import oriented
+from redac.starts import FEW_FEATURES, oriented
 from redac.threads import one_thread
 
 # A first look ends when a sweep gains no more than this share of the variance, a second one when it
@@ -147,14 +148,14 @@ class Run:
                 self.solution = replace(self.solution, V=self._came_from)
             found_others = (is_settled or is_first) and self._looked_around()
             is_first = False
-            if is_settled and not found_others:
+            if is_settled and not found_others and not self._exchange():
                 self.solution = replace(self.solution, status=Status.CONVERGED)
                 break
             polished = not found_others and self._polish()
             self._sweep(self.problem.ridge, self.problem.tol, _SWEEPS_BETWEEN, at_rest=polished)
             now = self.solution.history[-1]
             hoped_for = self.problem.total * (1.0 - now + _HOPE * (before - now))
-            if hoped_for < to_beat:
+            if hoped_for < to_beat and not self._exchange():
                 break
             before = now
 
@@ -266,6 +267,26 @@ class Run:
         full = np.zeros((self.problem.source.n_features, V.shape[1]))
         full[self._features] = V
         return full
+
+    def _exchange(self) -> bool:
+        """Exchange single features of components; whether that was possible and gained."""
+        problem = self.problem
+        if problem.source.n_features <= FEW_FEATURES:
+            self._look_at(np.arange(problem.source.n_features))
+        V = self.solution.V[self._features]
+        with one_thread(2 * V.size):
+            better = exchange(
+                self._source,
+                problem.constraints,
+                V,
+                ridge=problem.ridge,
+                least_separation=problem.least_separation,
+                least_gain=problem.tol * problem.total,
+            )
+        if better is None:
+            return False
+        self.solution = replace(self.solution, V=self._expanded(better))
+        return True
 
     def _polish(self) -> bool:
         """Improve the loadings on their supports; whether that was possible."""

@@ -81,7 +81,8 @@ class Search:
     def try_starts(self, starts: Iterable[Departure], *, until_agreed: bool = False) -> None:
         """From all starting points some sweeps; then on with those that do not fall behind.
 
-        With ``until_agreed`` starts that come to the same supports make further ones unnecessary.
+        With ``until_agreed`` starts that come to the same supports make further ones unnecessary
+        where features are few, and a start costs as much as a run.
         """
         runs: list[Run] = []
         try:
@@ -90,7 +91,7 @@ class Search:
                 self._go_on(run, "start", run.scout)
                 if self.is_over:
                     break
-                agreed = until_agreed and run.supports in {other.supports for other in runs}
+                agreed = until_agreed and self._is_small and run.supports in _supports(runs)
                 runs = self._in_reach([*runs, run], 2.0)
                 if agreed:
                     break
@@ -137,11 +138,14 @@ class Search:
         interrupted = self.best is not None and self.best.status is Status.INTERRUPTED
         return self.monitor.stopped or interrupted
 
+    @property
+    def _is_small(self) -> bool:
+        return self.problem.source.n_features <= FEW_FEATURES
+
     def _in_reach(self, runs: list[Run], leeway: float) -> list[Run]:
         """Those that are not far behind the best, the best first."""
         total = self.problem.total
-        small = self.problem.source.n_features <= FEW_FEATURES
-        floor = self.value - leeway * (_BEHIND_IF_SMALL if small else _BEHIND) * total
+        floor = self.value - leeway * (_BEHIND_IF_SMALL if self._is_small else _BEHIND) * total
         # Values that differ by rounding only are equal; the start that came first goes first.
         ranked = sorted(runs, key=lambda run: -round(run.value / (_EQUAL * total or 1.0)))
         return [run for run in ranked if run.value >= floor]
@@ -170,3 +174,7 @@ class Search:
             self._leader, self.best, self.value = run, run.solution, value
         if run.solution.status is Status.INTERRUPTED:
             self.best = replace(self.best, status=Status.INTERRUPTED)
+
+
+def _supports(runs: Iterable[Run]) -> set[bytes]:
+    return {run.supports for run in runs}

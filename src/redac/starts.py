@@ -9,18 +9,30 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from redac.constraints import Constraint
+from redac.constraints import Constraint, may_collapse
+from redac.exchange import Rest
 from redac.iterate import NOISE
-from redac.sources.base import Array, Source
+from redac.sources.base import Array, Indices, Source
+from redac.sources.gram import Gram
 from redac.threads import one_thread
 
 # Up to so many features S is small and runs are short.
 FEW_FEATURES = 500
+# Up to so many features of a component, principal axes, which use all, say little about them.
+_FEW_LOADINGS = 20
+# Features among which sparse components are looked for one after the other, by either of two
+# measures, if there are many; and up to how many all entries of S are looked at to choose them.
+_POOL, _SCANNED = 150, 3000
+_ROWS_AT_A_TIME = 128
 _VARIMAX_ROUNDS = 100
 _VARIMAX_TOL = 1e-4
-# Features from whose rows of S a component may set out, by either of two measures, and its steps.
-_SEEDS = 10
+# Rows of S from which a component may set out, by either of two measures, steps on their supports
+# to see which are best, and steps from these.
+_ROWS = 30
+_RIPENING_STEPS = 3
 _CLIMB_STEPS = 20
+# Ends of these ways from which single features are exchanged.
+_CLIMBS = 3
 # A component whose part outside the span of earlier ones is no longer than this is inside it.
 _INSIDE = 1e-6
 
@@ -56,14 +68,17 @@ class Starts:
         """Sparse components one after the other, each on what those before it leave.
 
         Where components may use few features, this is often nearer to the optimum than axes that
-        use all of them. It needs S in full.
+        use all of them. It looks at all features if they are few, else at a pool of them.
         """
-        left = self._source.dot(np.eye(self._source.n_features))
-        floor = NOISE * self._source.total
-        V = np.zeros((len(left), self._r), order="F")
-        basis = np.zeros((len(left), 0))
+        features = self._pool()
+        source = self._source.restricted(features)
+        left, floor = source.matrix().copy(), NOISE * self._source.total
+        V = np.zeros((self._source.n_features, self._r), order="F")
+        basis = np.zeros((features.size, 0))
         for i, constraint in enumerate(self._constraints):
-            V[:, i] = v = _best_on(left, basis, constraint, floor)
+            rest = Rest(source, basis, source.dot(basis))
+            v = _best_on(left, rest, constraint, floor)
+            V[features, i] = v
             q = v - basis @ (basis.T @ v)
             length = float(np.linalg.norm(q))
             if length <= _INSIDE:
@@ -71,6 +86,19 @@ class Starts:
             basis = np.column_stack([basis, q / length])
             _deflate(left, q / length)
         return V
+
+    def _pool(self) -> Indices:
+        """All features if they are few, else those with large variances or large entries of S."""
+        source, d = self._source, self._source.n_features
+        if d <= FEW_FEATURES:
+            return np.arange(d)
+        if d <= _SCANNED and (isinstance(source, Gram) or source.by_feature is not None):
+            measure = _fourth_powers(source)
+        else:  # rows of S would cost passes over the data; their parts along the axes are known
+            axes, values = self._axes()
+            measure = np.linalg.norm(axes * values, axis=1)
+        largest = [np.argsort(-scale)[:_POOL] for scale in (source.diagonal, measure)]
+        return np.unique(np.concatenate(largest))
 
     def rotation(self) -> Array:
         """Principal axes scaled by their singular values and rotated at random."""
@@ -105,9 +133,18 @@ class Starts:
             return [lambda: init]
         if init == "random":
             return []
-        greedy = [self.sequential] if self._source.n_features <= FEW_FEATURES else []
+        greedy = [self.sequential] if self._is_small else []
         axes = [self.pca, self.varimax] if init == "pca" else [self.varimax, self.pca]
         return [*axes, *greedy]
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether features are few, or those that a component may use."""
+        d = self._source.n_features
+        if d <= FEW_FEATURES:
+            return True
+        used = [int(np.count_nonzero(c.maximize(np.ones(d)))) for c in self._constraints]
+        return not may_collapse(self._constraints) and max(used) <= _FEW_LOADINGS
 
     def _axes(self) -> tuple[Array, Array]:
         if self.principal is None:
@@ -121,23 +158,53 @@ class Starts:
         return loadings[:, order] / np.where(lengths[order] > 0, lengths[order], 1.0)
 
 
-def _best_on(S: Array, basis: Array, constraint: Constraint, floor: float) -> Array:
-    """A component that explains much of S, a matrix that knows nothing of the basis.
+def _fourth_powers(source: Source) -> Array:
+    """The sum of the fourth powers of each row of S, in which few large entries outweigh many."""
+    d = source.n_features
+    sums = np.empty(d)
+    for start in range(0, d, _ROWS_AT_A_TIME):
+        block = np.arange(start, min(start + _ROWS_AT_A_TIME, d))
+        rows = source.rows(block) / source.total
+        rows *= rows
+        sums[block] = np.einsum("ij,ij->i", rows, rows)
+    return sums
 
-    Power steps, each brought into the set of the constraint, from the rows of S that promise most.
-    Zero if no more than ``floor`` is left to explain.
+
+def _best_on(left: Array, rest: Rest, constraint: Constraint, floor: float) -> Array:
+    """A component that explains much of what others leave, which is given in two forms.
+
+    Power steps, each brought into the set of the constraint, from the rows that promise most, and
+    exchanges of single features from where the best of them end. Zero if no more than ``floor`` is
+    left to explain.
     """
-    variances, lengths = S.diagonal(), np.einsum("ij,ij->i", S, S)
-    seeds = {int(j) for scale in (variances, lengths) for j in np.argsort(-scale)[:_SEEDS]}
-    best, height = np.zeros(len(S)), floor
-    for j in sorted(seeds):
-        v = _climbed(S, constraint, constraint.maximize(np.ascontiguousarray(S[j])))
-        outside = v - basis @ (basis.T @ v)
-        length = float(outside @ outside)
-        value = float(v @ S @ v) / length if length > _INSIDE**2 else 0.0
-        if value > height:
-            best, height = v, value
+    variances, lengths = left.diagonal(), np.einsum("ij,ij->i", left, left)
+    rows = {int(j) for scale in (variances, lengths) for j in np.argsort(-scale)[:_ROWS]}
+    seeds = [constraint.maximize(np.ascontiguousarray(left[j])) for j in sorted(rows)]
+    best, height = np.zeros(len(left)), floor
+    seen: set[bytes] = set()
+    for seed in _most_promising(left, rest, seeds):
+        for start in (seed, _climbed(left, constraint, seed)):
+            v: Array | None = rest.settled(start, constraint)
+            while v is not None and (support := (v != 0.0).tobytes()) not in seen:
+                seen.add(support)
+                value, outside = rest.quotient(v)
+                if value > height and outside > _INSIDE**2:
+                    best, height = v, value
+                v = rest.exchanged(v, constraint)
     return best
+
+
+def _most_promising(left: Array, rest: Rest, seeds: list[Array]) -> list[Array]:
+    """The seeds on whose supports most is explained after some power steps there."""
+    W = np.column_stack(seeds)
+    product = left @ W
+    for _ in range(_RIPENING_STEPS):
+        W = np.where(product * W > 0.0, product, 0.0)
+        W /= np.maximum(np.linalg.norm(W, axis=0), np.finfo(float).tiny)
+        product = left @ W
+    values = (W * product).sum(axis=0) / np.maximum(rest.outside(W), _INSIDE)
+    ranked = {(seeds[j] != 0.0).tobytes(): seeds[j] for j in np.argsort(values)}
+    return list(ranked.values())[: -_CLIMBS - 1 : -1]
 
 
 def _climbed(S: Array, constraint: Constraint, v: Array) -> Array:

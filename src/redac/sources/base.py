@@ -2,7 +2,7 @@
 
 Write S for the scatter matrix of the centred (and, if wanted, standardised) data, or for a
 covariance matrix. With u_i = X a_i every quantity of the algorithm is a product with S, so a source
-answers four questions about S and nobody above it knows whether the data are dense, sparse, on
+answers some questions about S and nobody above it knows whether the data are dense, sparse, on
 disk, or a covariance matrix.
 """
 
@@ -51,12 +51,20 @@ class Source(Protocol):
         """S v for a vector v given by its non-zero entries."""
         ...
 
+    def rows(self, support: Indices) -> Array:
+        """The rows of S that belong to some features."""
+        ...
+
     def quadratic(self, V: Array) -> Array:
         """VᵀSV for a block V of columns."""
         ...
 
     def restricted(self, support: Indices) -> Source:
         """The same for these features alone: products with the part of S that belongs to them."""
+        ...
+
+    def matrix(self) -> Array:
+        """S in full, where features are few; not to be changed."""
         ...
 
     def factor(self) -> Array:

@@ -64,11 +64,20 @@ class Columns:
         self._learn(support)
         return weighted_rows(self._rows, self._place[support], coefficients)
 
+    def rows(self, support: Indices) -> Array:
+        if support.size > self._room:
+            return self.data.columns(support).T
+        self._learn(support)
+        return self._rows[self._place[support]]
+
     def quadratic(self, V: Array) -> Array:
         return self.data.quadratic(V)
 
     def restricted(self, support: Indices) -> Gram:
         return Gram(self.data.submatrix(support), variance_unit=self.variance_unit)
+
+    def matrix(self) -> Array:
+        return self.data.gram()
 
     def factor(self) -> Array:
         return self.data.dense()

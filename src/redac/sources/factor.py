@@ -47,6 +47,10 @@ class Factor:
         product: Array = self.by_feature @ scores
         return product
 
+    def rows(self, support: Indices) -> Array:
+        rows: Array = self.by_feature[support] @ self.by_feature.T
+        return rows
+
     def quadratic(self, V: Array) -> Array:
         U = self.by_feature.T @ V
         M: Array = U.T @ U
@@ -54,6 +58,10 @@ class Factor:
 
     def restricted(self, support: Indices) -> Factor:
         return Factor(self.by_feature[support], variance_unit=self.variance_unit)
+
+    def matrix(self) -> Array:
+        S: Array = self.by_feature @ self.by_feature.T
+        return S
 
     def factor(self) -> Array:
         return np.ascontiguousarray(self.by_feature.T)

@@ -60,12 +60,18 @@ class Gram:
         # The rows of a symmetric matrix are its columns, and they are contiguous.
         return weighted_rows(self.S, support, coefficients)
 
+    def rows(self, support: Indices) -> Array:
+        return self.S[support]
+
     def quadratic(self, V: Array) -> Array:
         M = V.T @ self.dot(V)
         return (M + M.T) / 2
 
     def restricted(self, support: Indices) -> Gram:
         return Gram(self.S[np.ix_(support, support)], variance_unit=self.variance_unit)
+
+    def matrix(self) -> Array:
+        return self.S
 
     def factor(self) -> Array:
         values, vectors = np.linalg.eigh(self.S)
