@@ -23,8 +23,11 @@ from redac.sources.base import Array, Indices, Source
 # Exchanges are for components that use few features: to compare all pairs costs more with each, and
 # sweeps find more by themselves.
 _MOST_USED = 20
-# The squared length of what a new component has outside the span of the others, at least.
-_OUTSIDE = 0.1
+# The squared length of what a new component has outside the span of the others, at least: closer
+# ones explain more, but tend to collapse.
+_OUTSIDE = 0.5
+# Two vectors closer than this, measured by the square of the sine between them, span no plane.
+_PLANE = 0.1
 # All loadings of a new support can bring little more than two of them, the old ones as they are.
 _IN_REACH = 0.95
 _ROUNDING = 1e-9
@@ -182,7 +185,7 @@ def _larger_root(A: tuple[Array, Array, Array], Q: tuple[Array, Array, Array]) -
     (a, b, c), (alpha, beta, gamma) = A, Q
     square = alpha * gamma - beta * beta
     middle = 0.5 * (a * gamma + c * alpha) - b * beta
-    is_plane = square > _OUTSIDE * alpha * gamma
+    is_plane = square > _PLANE * alpha * gamma
     root = np.sqrt(np.maximum(middle * middle - square * (a * c - b * b), 0.0))
     alone = c / np.maximum(gamma, _ROUNDING)
     return np.where(is_plane, (middle + root) / np.where(is_plane, square, 1.0), alone)

@@ -286,6 +286,7 @@ class Run:
         if better is None:
             return False
         self.solution = replace(self.solution, V=self._expanded(better))
+        self._polished = 0  # from a new place
         return True
 
     def _polish(self) -> bool:
