@@ -134,7 +134,7 @@ def test_l1_bounds_are_left_alone():
 def test_every_source_exchanges_the_same(kind):
     X = factor_data(30, 9, 5)
     X -= X.mean(axis=0)
-    V = loadings(5, kind)
+    V = loadings(6, kind)
     S = X.T @ X
     sources = [Gram(S), Factor(np.ascontiguousarray(X.T)), Columns(as_data(X))]
     found = [exchange(source, [KINDS[kind]] * 3, V) for source in sources]
