@@ -97,8 +97,7 @@ class Starts:
         else:  # rows of S would cost passes over the data; their parts along the axes are known
             axes, values = self._axes()
             measure = np.linalg.norm(axes * values, axis=1)
-        largest = [np.argsort(-scale)[:_POOL] for scale in (source.diagonal, measure)]
-        return np.unique(np.concatenate(largest))
+        return _ahead(_POOL, source.diagonal, measure)
 
     def rotation(self) -> Array:
         """Principal axes scaled by their singular values and rotated at random."""
@@ -158,13 +157,18 @@ class Starts:
         return loadings[:, order] / np.where(lengths[order] > 0, lengths[order], 1.0)
 
 
+def _ahead(count: int, *measures: Array) -> Indices:
+    """The features that are among so many with the largest values of some measure."""
+    return np.unique([np.argsort(-measure, kind="stable")[:count] for measure in measures])
+
+
 def _fourth_powers(source: Source) -> Array:
     """The sum of the fourth powers of each row of S, in which few large entries outweigh many."""
     d = source.n_features
     sums = np.empty(d)
     for start in range(0, d, _ROWS_AT_A_TIME):
         block = np.arange(start, min(start + _ROWS_AT_A_TIME, d))
-        rows = source.rows(block) / source.total
+        rows = source.rows(block) / (source.total or 1.0)
         rows *= rows
         sums[block] = np.einsum("ij,ij->i", rows, rows)
     return sums
@@ -177,9 +181,8 @@ def _best_on(left: Array, rest: Rest, constraint: Constraint, floor: float) -> A
     exchanges of single features from where the best of them end. Zero if no more than ``floor`` is
     left to explain.
     """
-    variances, lengths = left.diagonal(), np.einsum("ij,ij->i", left, left)
-    rows = {int(j) for scale in (variances, lengths) for j in np.argsort(-scale)[:_ROWS]}
-    seeds = [constraint.maximize(np.ascontiguousarray(left[j])) for j in sorted(rows)]
+    rows = _ahead(_ROWS, left.diagonal(), np.einsum("ij,ij->i", left, left))
+    seeds = [constraint.maximize(np.ascontiguousarray(left[j])) for j in rows]
     best, height = np.zeros(len(left)), floor
     seen: set[bytes] = set()
     for seed in _most_promising(left, rest, seeds):
