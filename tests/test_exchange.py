@@ -13,6 +13,7 @@ from helpers import factor_data, random_feasible, unit_columns
 from redac import SparsePCA, variance
 from redac.constraints import L0, L1, Nonnegative
 from redac.datasets import load_pitprops
+from redac.exceptions import ExhaustedWarning
 from redac.exchange import Rest, _larger_root, exchange
 from redac.run import Problem, Run
 from redac.solver import solve
@@ -194,3 +195,10 @@ def test_a_small_group_among_many_features_is_found():
     model = SparsePCA(2, cardinality=3).fit(X)
     found = {tuple(np.flatnonzero(v)) for v in model.components_}
     assert found == {tuple(features) for features in groups}
+
+
+@pytest.mark.parametrize("n", [10, 200, 700], ids=["factor", "columns", "gram"])
+def test_nothing_to_explain_among_many_features_is_said(n):
+    with pytest.warns(ExhaustedWarning):
+        model = SparsePCA(2, cardinality=5).fit(np.full((n, 600), 3.0))
+    assert not model.components_.any()
