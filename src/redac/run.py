@@ -33,7 +33,7 @@ _HOPE = 3.0
 _SWEEPS_BETWEEN = 8
 # The value may be highest where components collapse and nobody can read them. At first polish
 # keeps them this far apart; a run that still creeps then may go where it wants to go.
-_APART, _PATIENT = 0.5, 3
+_APART, _PATIENT = 0.3, 6
 _COLLAPSED = 1e-4
 
 
