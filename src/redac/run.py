@@ -27,6 +27,9 @@ _ROUGH = 3e-4
 _SCOPE, _WIDE_SCOPE, _NARROW_SCOPE = 3, 6, 2
 # Up to this share of the features a part of S is worth its making; a part of X is but some rows.
 _SHARE_OF_S, _SHARE_OF_X = 0.5, 0.9
+# A sweep gains about as much as the one before it, or little more: a run ends when one has gained
+# this share of what the next one may.
+_CALM = 0.8
 # What a run will still gain, at most, in terms of what it has gained since the last polish.
 _HOPE = 3.0
 # Sweeps before the next polish, which costs about as much, unless supports are at rest before.
@@ -152,7 +155,7 @@ class Run:
                 self.solution = replace(self.solution, status=Status.CONVERGED)
                 break
             polished = not found_others and self._polish()
-            self._sweep(self.problem.ridge, self.problem.tol, _SWEEPS_BETWEEN, at_rest=polished)
+            self._sweep(self.problem.ridge, 0.0, _SWEEPS_BETWEEN, at_rest=polished)
             now = self.solution.history[-1]
             hoped_for = self.problem.total * (1.0 - now + _HOPE * (before - now))
             if hoped_for < to_beat and not self._exchange():
@@ -228,13 +231,13 @@ class Run:
                 V,
                 ridge=ridge,
                 max_sweeps=left if most is None else min(most, left),
-                tol=max(tol, problem.tol),
+                tol=max(tol, _CALM * problem.tol),
                 total=problem.total,
                 least_separation=problem.least_separation,
                 on_sweep=self._resting(V) if at_rest else self._told,
             )
         # Each call begins with the best scores; later sweeps with those that they have left behind.
-        self._was_quiet = found.n_sweeps == 1 and found.gain <= problem.tol
+        self._was_quiet = found.n_sweeps == 1 and found.gain <= _CALM * problem.tol
         self._came_from = self.solution.V
         interrupted = found.status is Status.INTERRUPTED
         self.is_over |= interrupted or found.n_sweeps == left
