@@ -154,6 +154,9 @@ def test_degenerate_components_are_left_alone():
     assert exchange(Gram(S), [L0(2)], np.zeros((9, 1))) is None
     everything = np.full((9, 1), 1.0 / 3.0)
     assert exchange(Gram(S), [L0(9)], everything) is None
+    many = np.full((30, 1), 0.0)
+    many[:21] = 1.0 / np.sqrt(21.0)
+    assert exchange(Gram(matrix(1, 30)), [L0(21)], many) is None
 
 
 @pytest.mark.parametrize("S", [PITPROPS, WINE], ids=["pitprops", "wine"])

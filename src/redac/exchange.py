@@ -72,9 +72,9 @@ class Rest:
     def exchanged(self, v: Array, constraint: Constraint) -> Array | None:
         """Loadings that add more than v, with one feature of v exchanged, if there are any."""
         span = constraint.free_range
-        support = np.flatnonzero(v)
-        if span is None or support.size in (0, v.size) or support.size > _MOST_USED:
+        if span is None or not _can_exchange(constraint, v):
             return None
+        support = np.flatnonzero(v)
         pair = self._best_pair(v, support, least=span[0])
         if pair is None:
             return None
@@ -150,11 +150,14 @@ def exchange(
 
     None if no exchange gains more than ``least_gain``.
     """
+    chosen = [i for i, each in enumerate(constraints) if _can_exchange(each, V[:, i])]
+    if not chosen:
+        return None
     best, SV = V, source.dot(V)
     value = variance.explained(V.T @ SV, V.T @ V, ridge)
-    for i, constraint in enumerate(constraints):
+    for i in chosen:
         rest = _rest_beside(source, best, SV, i)
-        v = None if rest is None else rest.exchanged(best[:, i], constraint)
+        v = None if rest is None else rest.exchanged(best[:, i], constraints[i])
         if v is None:
             continue
         support = np.flatnonzero(v)
@@ -166,6 +169,12 @@ def exchange(
         if apart and found > value + least_gain:
             best, SV, value = tried, products, found
     return None if best is V else best
+
+
+def _can_exchange(constraint: Constraint, v: Array) -> bool:
+    """Whether entries of the set are free, and v uses some features but not many, nor all."""
+    used = int(np.count_nonzero(v))
+    return constraint.free_range is not None and 0 < used <= min(_MOST_USED, v.size - 1)
 
 
 def _rest_beside(source: Source, V: Array, SV: Array, i: int) -> Rest | None:
