@@ -19,6 +19,7 @@ class CachedColumns:
 
     def __init__(self) -> None:
         self._sources: list[Columns] = []
+        self._noted: weakref.WeakSet[Gram] = weakref.WeakSet()
         self._copied = 0
         self._most_copied = 0
         make = Columns.__init__
@@ -72,6 +73,9 @@ class CachedColumns:
         return restricted_and_noted
 
     def _note(self, copy: Gram) -> None:
+        if copy in self._noted:  # handed out before, and shared
+            return
+        self._noted.add(copy)
         size = int(copy.S.nbytes)
         self._copied += size
         self._most_copied = max(self._most_copied, self._copied)

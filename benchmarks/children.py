@@ -31,7 +31,8 @@ from benchmarks.cached import CachedColumns
 from benchmarks.cases import Job, factor_data
 
 _MEMORY_SHARE = 0.6
-_TINY = (150, 100)
+# Large enough for a fit to go through all its stages: the code of libraries counts when first used.
+_TINY = (300, 300)
 _BUFFERED = 1024  # beyond this order BLAS takes hardly more for itself
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["benchmarks.contestants", "benchmarks.tuning"])

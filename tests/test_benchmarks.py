@@ -210,14 +210,20 @@ def test_remembered_columns_and_copies_of_s_are_counted():
         assert (cached.count, cached.n_bytes) == (7, 7 * 400 * 8)
         copies = [other.restricted(np.arange(20)), source.restricted(np.arange(30))]
         assert cached.n_bytes == 8 * (7 * 400 + 20**2 + 30**2)
+        assert other.restricted(np.arange(20)) is copies[0]  # and not counted again
+        assert cached.n_bytes == 8 * (7 * 400 + 20**2 + 30**2)
         copies.clear()
         del copies
-        other.restricted(np.arange(25))  # the others are gone: the most at a time stays
-        assert cached.n_bytes == 8 * (7 * 400 + 20**2 + 30**2)
+        # Those of 20 and 25 are gone, and the others no more than the most there were at a time.
+        other.restricted(np.arange(100, 125))
+        other.restricted(np.arange(200, 204))
+        assert cached.n_bytes == 8 * (7 * 400 + 25**2 + 30**2)
+        other.restricted(np.arange(300, 310))
+        assert cached.n_bytes == 8 * (7 * 400 + 25**2 + 30**2)
         cached.forget()
-        assert cached.n_bytes == 0
+        assert cached.n_bytes == 8 * (10**2 + 30**2)  # the last one of each source is kept
     Columns(source.data).restricted(np.arange(10))  # nobody watches any more
-    assert cached.n_bytes == 0
+    assert cached.n_bytes == 8 * (10**2 + 30**2)
 
 
 def test_a_fit_says_what_it_remembers(tmp_path):

@@ -1,5 +1,8 @@
 """Sources that know a factor of S, and the part of S that belongs to some features."""
 
+import weakref
+
+import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -55,6 +58,10 @@ SOURCES = {
     "few samples, standardized": lambda: of_data(DENSE, np.array, standardize=True, make=as_source),
     "few samples, sparse": lambda: of_data(sparse_numbers(), sp.csr_array, make=as_source),
     "columns": lambda: of_data(DENSE, np.array),
+    "columns, near zero": lambda: of_data(DENSE - 5.0, np.array),
+    "columns, near zero, standardized": lambda: of_data(
+        DENSE - 5.0, np.asfortranarray, standardize=True
+    ),
     "columns, by columns": lambda: of_data(DENSE, np.asfortranarray),
     "columns, float32": lambda: of_data(DENSE.astype(np.float32), np.array),
     "columns, standardized": lambda: of_data(DENSE, np.array, standardize=True),
@@ -62,6 +69,7 @@ SOURCES = {
     "columns, csc": lambda: of_data(sparse_numbers(), sp.csc_array),
     "columns, csr, standardized": lambda: of_data(sparse_numbers(), sp.csr_array, standardize=True),
     "columns, csr, crowded": lambda: of_data(sparse_numbers() + 30.0, sp.csr_array),
+    "columns, dask": lambda: of_data(DENSE, lambda X: da.from_array(X, chunks=(10, D))),
 }
 SUPPORTS = {
     "one": np.array([7]),
@@ -70,6 +78,7 @@ SUPPORTS = {
     "unsorted": np.array([30, 2, 11]),
 }
 source = pytest.mark.parametrize("source", SOURCES)
+through_data = pytest.mark.parametrize("source", [s for s in SOURCES if s.startswith("columns")])
 support = pytest.mark.parametrize("support", SUPPORTS)
 
 
@@ -153,6 +162,67 @@ def test_a_submatrix_is_made_of_the_columns_of_s(container, standardize, support
     part = data.submatrix(chosen)
     np.testing.assert_array_equal(part, part.T)
     assert relative_error(part, data.columns(chosen)[chosen]) < 1e-12
+
+
+@through_data
+@pytest.mark.parametrize("seed", range(5))
+def test_parts_made_of_earlier_parts_are_parts_of_s(source, seed):
+    answering, S = SOURCES[source]()
+    rng = np.random.default_rng(seed)
+    features, kept = rng.permutation(D)[:20], []
+    for _ in range(12):
+        # Some features leave, some come, and their order changes.
+        others = np.setdiff1d(np.arange(D), features)
+        leaving, coming = rng.integers(0, min(8, features.size)), rng.integers(0, 8)
+        features = rng.permutation(np.append(features[leaving:], rng.permutation(others)[:coming]))
+        part = answering.restricted(features)
+        np.testing.assert_array_equal(part.S, part.S.T)
+        assert relative_error(part.S, S[np.ix_(features, features)]) < 1e-9
+        if rng.random() < 0.5:
+            kept.append(part)
+
+
+@through_data
+def test_what_is_known_of_a_part_costs_no_pass(source):
+    answering, S = SOURCES[source]()
+    features = np.array([1, 4, 6, 9, 12, 20])
+    part = answering.restricted(features)
+    before = answering.data.n_passes
+    assert answering.restricted(features) is part
+    answering.restricted(features[[4, 0]])
+    V = np.zeros((D, 2))
+    V[[9, 20], 0], V[[1, 9], 1] = 0.5, -2.0
+    assert relative_error(answering.quadratic(V), V.T @ S @ V) < 1e-9
+    assert answering.data.n_passes == before
+    answering.restricted(np.append(features, 30))
+    assert answering.data.n_passes == before + 1
+    answering.restricted(np.arange(21, 27))  # nothing of it is known
+    assert answering.data.n_passes == before + 2
+
+
+def test_parts_are_forgotten_when_nobody_uses_them_and_another_was_made():
+    answering, _ = SOURCES["columns"]()
+    last = weakref.ref(answering.restricted(np.arange(10)))
+    assert last() is not None
+    answering.restricted(np.arange(20, 30))
+    assert last() is None
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("mean", [0.0, 0.5, 20.0, 1e6])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_products_lose_no_digits_wherever_the_data_lie(mean, order, standardize):
+    """Rows near zero are used as they are and centred between two products, others before."""
+    X = np.asarray(factor_data(60, 90, seed=4) * np.geomspace(0.1, 10, 90), order=order)
+    X = X - X.mean(axis=0)
+    data = as_data(X + mean * X.std(axis=0), standardize=standardize)
+    assert data._is_nearly_centred == (mean < 1.0)
+    A = centred(X, standardize=standardize)
+    V = unit_columns(90, 3, seed=0)
+    limit = 1e-12 * max(mean, 1.0)
+    assert relative_error(data.product(V), A.T @ (A @ V)) < limit
+    assert relative_error(data.product(V[:, 0]), A.T @ (A @ V[:, 0])) < limit
+    assert relative_error(data.gram(), A.T @ A) < limit
 
 
 def test_columns_give_the_same_answers_when_they_must_forget(monkeypatch):

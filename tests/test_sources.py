@@ -173,6 +173,8 @@ def test_data_are_applied_as_the_centred_scaled_matrix(container, shape, standar
     close(data.product(V[:, 0]), S @ V[:, 0])
     close(data.columns(support), S[:, support])
     close(data.submatrix(support), S[np.ix_(support, support)])
+    some = np.arange(support.size)[::-2]
+    close(data.submatrix(support, some), S[np.ix_(support[some], support)])
     close(data.quadratic(V), V.T @ S @ V)
     close(data.diagonal, (reference**2).sum(axis=0))
     close(data.dense(), reference)

@@ -106,8 +106,8 @@ class Blocks(Data):
     def columns(self, support: Indices) -> Array:
         return self._sum("columns", support)
 
-    def submatrix(self, support: Indices) -> Array:
-        return self._sum("submatrix", support)
+    def submatrix(self, support: Indices, rows: Indices | None = None) -> Array:
+        return self._sum("submatrix", support, rows)
 
     def quadratic(self, V: Array) -> Array:
         return self._sum("quadratic", V)

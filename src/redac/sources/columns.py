@@ -9,6 +9,7 @@ import numpy as np
 from redac.sources.base import Array, Indices
 from redac.sources.data import Data
 from redac.sources.gram import Gram, weighted_rows
+from redac.sources.parts import Parts
 from redac.sources.spectrum import (
     ACCURATE,
     EXACT_ORDER,
@@ -34,6 +35,7 @@ class Columns:
         self.data = data
         self._place = np.full(self.n_features, -1, dtype=np.intp)
         self.n_known = 0
+        self._parts = Parts(data)
 
     by_feature = None
 
@@ -71,10 +73,11 @@ class Columns:
         return self._rows[self._place[support]]
 
     def quadratic(self, V: Array) -> Array:
-        return self.data.quadratic(V)
+        known = self._parts.quadratic(V)
+        return self.data.quadratic(V) if known is None else known
 
     def restricted(self, support: Indices) -> Gram:
-        return Gram(self.data.submatrix(support), variance_unit=self.variance_unit)
+        return self._parts.of(support)
 
     def matrix(self) -> Array:
         return self.data.gram()

@@ -140,9 +140,10 @@ class Data(ABC):
     def columns(self, support: Indices) -> Array:
         """The columns of XᵀX that belong to some features."""
 
-    def submatrix(self, support: Indices) -> Array:
-        """The part of XᵀX that belongs to some features."""
-        part: Array = self.columns(support)[support]
+    def submatrix(self, support: Indices, rows: Indices | None = None) -> Array:
+        """The part of XᵀX that belongs to some features; or some rows of it, by their places."""
+        chosen = support if rows is None else support[rows]
+        part: Array = self.columns(chosen)[support].T
         return part
 
     def quadratic(self, V: Array) -> Array:

@@ -9,6 +9,7 @@ large against the spread.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from redac.sources.scatter import Extremes, Scatter, within_limits
 # full speed, and a small part of what it reads.
 _BLOCK_BYTES = 1 << 23
 _LEAST_BYTES = 1 << 18
+# Rows that are used as they are need no buffer.
+_VIEW_BYTES = 1 << 28
 _BLOCK_SHARE = 0.1
 # Rows from which a provisional centre is taken, at most, and at least.
 _SAMPLE, _LEAST_SAMPLE = 256, 16
@@ -58,10 +61,13 @@ class DenseData(Data):
         return result
 
     def product(self, V: Array) -> Array:
-        result = np.zeros(V.shape)
+        if self._is_nearly_centred:
+            return self._product_of_rows_as_they_are(V)
+        # Long rows make the faster factors: all is computed transposed.
+        result = np.zeros(V.T.shape)
         for _, block in self._blocks():
-            result += block.T @ (block @ V)
-        return result
+            result += (V.T @ block.T) @ block
+        return result.T
 
     def columns(self, support: Indices) -> Array:
         result = np.zeros((self.shape[1], support.size))
@@ -69,17 +75,20 @@ class DenseData(Data):
             result += block.T @ block[:, support]
         return result
 
-    def submatrix(self, support: Indices) -> Array:
+    def submatrix(self, support: Indices, rows: Indices | None = None) -> Array:
         n = self.shape[0]
         self.n_passes += 1
-        S = np.zeros((support.size, support.size))
+        S = np.zeros((support.size if rows is None else rows.size, support.size))
         # Each block adds to all of S, so that blocks must not be small against it.
         room = max(self._buffer, int(_BLOCK_SHARE * S.nbytes))
         height = max(1, min(n, room // (8 * max(support.size, 1))))
         for start in range(0, n, height):
-            rows = slice(start, min(start + height, n))
-            add_squares(S, self._gathered(support, rows))
-        return mirror_upper(S)
+            block = self._gathered(support, slice(start, min(start + height, n)))
+            if rows is None:
+                add_squares(S, block)
+            else:
+                S += block[:, rows].T @ block
+        return mirror_upper(S) if rows is None else S
 
     def kernel(self) -> Array:
         self.n_passes += 1
@@ -149,19 +158,38 @@ class DenseData(Data):
             add_squares(S, block)
         return mirror_upper(S)
 
-    def _blocks(self, size: int | None = None) -> Iterator[tuple[slice, Array]]:
+    def _product_of_rows_as_they_are(self, V: Array) -> Array:
+        """XᵀX V without a centred copy of a block: what lies between the two factors is centred."""
+        W = V if self._factor is None else (V.T * self._factor).T
+        shift, d = W.T @ self.moments.mean, self.shape[1]
+        result, sums = np.zeros(V.T.shape), np.zeros(V.shape[1:])
+        rows_as_they_are = DenseData(self.X, Moments.given(np.zeros(d), np.ones(d)))
+        self.n_passes += 1
+        for _, block in rows_as_they_are._blocks(_VIEW_BYTES):
+            scores = ((W.T @ block.T).T - shift).T
+            result += scores @ block
+            sums = sums + scores.sum(axis=-1)
+        result -= np.multiply.outer(sums, self.moments.mean)
+        return (result if self._factor is None else result * self._factor).T
+
+    def _blocks(self, view: int = _BLOCK_BYTES) -> Iterator[tuple[slice, Array]]:
+        """Blocks of rows, centred and scaled; of so many bytes where that is nothing to do."""
         self.n_passes += 1
         n, d = self.shape
-        height = max(1, min(n, (size or self._buffer) // (8 * d)))
-        memory, mapped = np.empty(height * d), is_mapped(self.X)
+        as_it_is = self._is_as_it_is
+        height = max(1, min(n, (view if as_it_is else self._buffer) // (8 * d)))
+        memory, mapped = np.empty(0 if as_it_is else height * d), is_mapped(self.X)
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
-            used = memory[: (rows.stop - start) * d]
-            block = used.reshape((-1, d), order="F" if self._by_columns else "C")
-            self._fill(block, self.X[rows])
-            if self.weights is not None:
-                weigh(block, self.weights[rows])
-            yield rows, block
+            if as_it_is:
+                yield rows, self.X[rows]
+            else:
+                used = memory[: (rows.stop - start) * d]
+                block = used.reshape((-1, d), order="F" if self._by_columns else "C")
+                self._fill(block, self.X[rows])
+                if self.weights is not None:
+                    weigh(block, self.weights[rows])
+                yield rows, block
             if mapped:
                 report(rows.stop, n)
 
@@ -198,8 +226,10 @@ class DenseData(Data):
         else:
             rows = used[np.linspace(0, used.size - 1, count).astype(np.intp)]
         sample = self.X[rows].astype(np.float64, copy=False)
-        low, high = sample.min(axis=0), sample.max(axis=0)
-        return np.asarray(np.where(low == high, low, sample.mean(axis=0)))
+        low, high, mean = sample.min(axis=0), sample.max(axis=0), sample.mean(axis=0)
+        if (mean**2 <= sample.var(axis=0)).all():
+            return np.zeros(self.shape[1])  # is near enough, and saves a centred copy of the rows
+        return np.asarray(np.where(low == high, low, mean))
 
     def _sums_about(self, centre: Array, full: bool) -> tuple[Array, Array, Array | None] | None:
         """Σw(x − c), Σw(x − c)² and, upper triangle only, Σw(x − c)(x − c)ᵀ.
@@ -210,14 +240,17 @@ class DenseData(Data):
         shifted = DenseData(self.X, Moments.given(centre, np.ones(d)), self.weights)
         roots = np.ones(n) if self.weights is None else np.sqrt(self.weights)
         sums, squares = np.zeros(d), np.zeros(d)
-        S = np.zeros((d, d)) if full else None
+        S: Array | None = None
         self.n_passes += 1
         for rows, block in shifted._blocks():
             sums += roots[rows] @ block
-            if S is None:
+            if not full:
                 squares += np.einsum("ij,ij->j", block, block)
+            elif S is None:
+                S = block.T @ block
             else:
                 add_squares(S, block)
+            if S is not None:
                 squares = S.diagonal().copy()
             silent = np.flatnonzero(squares == 0.0)
             if not np.isfinite(squares).all() or block[:, silent].any():
@@ -243,6 +276,21 @@ class DenseData(Data):
             return Extremes(low, high, np.zeros(d), n, place)
         share = _sum_over(total, block, w, peak=max(-float(low.min()), float(high.max())))
         return Extremes(low.astype(np.float64), high.astype(np.float64), share, n, None)
+
+    @property
+    def _is_as_it_is(self) -> bool:
+        """Whether nothing has to be done to the rows before they are used."""
+        is_shifted = self._factor is not None or bool(self.moments.mean.any())
+        return self.X.dtype == np.float64 and self.weights is None and not is_shifted
+
+    @cached_property
+    def _is_nearly_centred(self) -> bool:
+        """Whether products of the rows as they are can be centred without loss of digits."""
+        m = self.moments
+        if self.X.dtype != np.float64 or self.weights is not None or m.unit != 1.0:
+            return False
+        is_known = m.n_samples > 0.0  # else nothing is known of the spread
+        return is_known and bool((m.n_samples * m.mean**2 <= m.diagonal * m.scale**2).all())
 
     @property
     def _buffer(self) -> int:

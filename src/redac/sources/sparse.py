@@ -22,7 +22,7 @@ from scipy.sparse import csr_array, diags_array
 
 from redac.sources.arithmetic import add_squares, mirror_upper
 from redac.sources.base import Array, Indices
-from redac.sources.data import GRAM_ORDER, Data
+from redac.sources.data import Data
 from redac.sources.entries import Entries
 from redac.sources.moments import Moments
 from redac.sources.scatter import Extremes, Scatter, within_limits
@@ -42,8 +42,6 @@ class SparseData(Data):
         super().__init__(X, moments, weights)
         self._stored = Entries(X, weights)
         self._roots = None if weights is None else np.sqrt(weights)
-        # Features that somebody has asked for, and their part of S: others will ask for them again.
-        self._known = _nothing_known()
         if moments.constant.any():
             # Implicit centring leaves a constant column its rounding errors; none may stay.
             ones = np.ones_like(moments.mean) if self._factor is None else self._factor
@@ -109,26 +107,10 @@ class SparseData(Data):
             result[:, batch] = self.right(self.left_columns(support[batch], np.eye(batch.size)))
         return result
 
-    def submatrix(self, support: Indices) -> Array:
-        if not self._is_sparse_enough:
-            self.n_passes += 1
-            return self._part(support).gram()
-        features, S = self._known
-        missing = np.setdiff1d(support, features)
-        if missing.size:
-            if features.size + missing.size > GRAM_ORDER:
-                features, S = _nothing_known()
-                missing = np.unique(support)
-            features, S = self._known = self._joined_by(missing, features, S)
-        places = np.searchsorted(features, support)
-        return S[np.ix_(places, places)]
-
-    def quadratic(self, V: Array) -> Array:
-        support = np.flatnonzero(V.any(axis=1))
-        if not 0 < support.size <= GRAM_ORDER:
-            return super().quadratic(V)
-        M = V[support].T @ self.submatrix(support) @ V[support]
-        return (M + M.T) / 2
+    def submatrix(self, support: Indices, rows: Indices | None = None) -> Array:
+        self.n_passes += 1
+        part = self._part(support)
+        return part.gram() if rows is None else part.columns(rows).T
 
     def dense(self) -> Array:
         self.n_passes += 1
@@ -166,20 +148,6 @@ class SparseData(Data):
     def _part(self, features: Indices) -> SparseData:
         """The same data with some features only."""
         return type(self)(self.X[:, features], self.moments.of(features), self.weights)
-
-    def _joined_by(self, missing: Indices, known: Indices, S: Array) -> tuple[Indices, Array]:
-        """The part of S that belongs to known and missing features, from that of the known ones."""
-        features = np.union1d(known, missing)
-        part = self._part(features)
-        self.n_passes += 1
-        if known.size == 0 or not part._is_sparse_enough:
-            return features, part.gram()
-        old, new = np.searchsorted(features, known), np.searchsorted(features, missing)
-        joined = np.empty((features.size, features.size))
-        joined[np.ix_(old, old)] = S
-        joined[:, new] = part.columns(new)
-        joined[new] = joined[:, new].T
-        return features, joined
 
     @cached_property
     def _is_sparse_enough(self) -> bool:
@@ -287,10 +255,6 @@ class SparseData(Data):
         if weights is not None and not weights.all():
             X = _without_entries(X.tocsr(), weights == 0)
         return X, weights
-
-
-def _nothing_known() -> tuple[Indices, Array]:
-    return np.empty(0, dtype=np.intp), np.empty((0, 0))
 
 
 def _without_entries(X: Any, emptied: NDArray[np.bool_]) -> Any:

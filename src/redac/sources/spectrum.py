@@ -25,11 +25,11 @@ ACCURATE = 1e-4
 ROUGH = 1e-2
 
 
-def leading_eigenvectors(S: Array, r: int) -> tuple[Array, Array]:
+def leading_eigenvectors(S: Array, r: int, *, accuracy: float = ACCURATE) -> tuple[Array, Array]:
     """The r leading eigenvectors of a symmetric matrix and their eigenvalues, largest first."""
     d = S.shape[0]
     if d > EXACT_ORDER:
-        return block_krylov(lambda V: S @ V, d, r)
+        return block_krylov(lambda V: (V.T @ S).T, d, r, accuracy=accuracy)
     values, vectors = eigh(S, subset_by_index=(d - r, d - 1))
     return np.asfortranarray(vectors[:, ::-1]), np.maximum(values[::-1], 0.0)
 
