@@ -65,7 +65,7 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         components found one after the other; for any other ``init`` it is one start. A number goes
         on from ``init`` to the other of the two, to the third, then to random rotations of the
         principal axes. Beyond 500 features a single start is followed twice, with a ridge for the
-        first sweeps and without.
+        first sweeps and without, unless components have a least separation.
     n_perturbations : int, default=0
         Rounds of iterated local search after the best start: redraw up to three components, solve
         again, keep what is better.

@@ -22,7 +22,7 @@ from redac.sources.base import Array, Indices, Source
 
 # Exchanges are for components that use few features: to compare all pairs costs more with each, and
 # sweeps find more by themselves.
-_MOST_USED = 20
+MOST_EXCHANGED = 20
 # The squared length of what a new component has outside the span of the others, at least: closer
 # ones explain more, but tend to collapse.
 _OUTSIDE = 0.5
@@ -63,7 +63,7 @@ class Rest:
     def settled(self, v: Array, constraint: Constraint) -> Array:
         """The loadings on the support of v that add most, or v where the set forbids them."""
         support = np.flatnonzero(v)
-        if constraint.free_range is None or not 0 < support.size <= _MOST_USED:
+        if constraint.free_range is None or not 0 < support.size <= MOST_EXCHANGED:
             return v
         best = self._leading(support)
         is_better = constraint.contains(best) and self.quotient(best)[0] > self.quotient(v)[0]
@@ -174,7 +174,7 @@ def exchange(
 def _can_exchange(constraint: Constraint, v: Array) -> bool:
     """Whether entries of the set are free, and v uses some features but not many, nor all."""
     used = int(np.count_nonzero(v))
-    return constraint.free_range is not None and 0 < used <= min(_MOST_USED, v.size - 1)
+    return constraint.free_range is not None and 0 < used <= min(MOST_EXCHANGED, v.size - 1)
 
 
 def _rest_beside(source: Source, V: Array, SV: Array, i: int) -> Rest | None:

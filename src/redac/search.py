@@ -53,15 +53,14 @@ def departures(problem: Problem, starts: Iterable[Array], count: int) -> Iterato
 
     They begin with a ridge, but for one. Among many features the first is followed as the paper
     does, so that a run ends where the plain algorithm would, or near; not with a least separation,
-    which such a run comes off badly with. If there is but one, it is followed both ways.
+    which such a run comes off badly with. If it is the only one, it is followed both ways.
     """
-    is_large = problem.source.n_features > FEW_FEATURES
-    plainly = is_large and problem.least_separation == 0.0
+    plainly = problem.source.n_features > FEW_FEATURES and problem.least_separation == 0.0
     for number, start in enumerate(starts):
         ridge = 0.0 if plainly and number == 0 else _FIRST_RIDGE
         yield start, ridge
-        if is_large and count == 1:
-            yield start, _FIRST_RIDGE - ridge
+        if plainly and count == 1:
+            yield start, _FIRST_RIDGE
 
 
 class Search:

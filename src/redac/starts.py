@@ -10,16 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from redac.constraints import Constraint, may_collapse
-from redac.exchange import Rest
+from redac.exchange import MOST_EXCHANGED, Rest
 from redac.iterate import NOISE
 from redac.sources.base import Array, Indices, Source
-from redac.sources.gram import Gram
 from redac.threads import one_thread
 
 # Up to so many features S is small and runs are short.
 FEW_FEATURES = 500
-# Up to so many features of a component, principal axes, which use all, say little about them.
-_FEW_LOADINGS = 20
 # Features among which sparse components are looked for one after the other, by either of two
 # measures, if there are many; and up to how many all entries of S are looked at to choose them.
 _POOL, _SCANNED = 150, 3000
@@ -92,7 +89,7 @@ class Starts:
         source, d = self._source, self._source.n_features
         if d <= FEW_FEATURES:
             return np.arange(d)
-        if d <= _SCANNED and (isinstance(source, Gram) or source.by_feature is not None):
+        if d <= _SCANNED and source.rows_are_cheap:
             measure = _fourth_powers(source)
         else:  # rows of S would cost passes over the data; their parts along the axes are known
             axes, values = self._axes()
@@ -138,12 +135,15 @@ class Starts:
 
     @property
     def _is_small(self) -> bool:
-        """Whether features are few, or those that a component may use."""
+        """Whether features are few, or those that a component may use.
+
+        Principal axes, which use all features, say little about such components.
+        """
         d = self._source.n_features
         if d <= FEW_FEATURES:
             return True
         used = [int(np.count_nonzero(c.maximize(np.ones(d)))) for c in self._constraints]
-        return not may_collapse(self._constraints) and max(used) <= _FEW_LOADINGS
+        return not may_collapse(self._constraints) and max(used) <= MOST_EXCHANGED
 
     def _axes(self) -> tuple[Array, Array]:
         if self.principal is None:

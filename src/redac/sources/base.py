@@ -43,6 +43,11 @@ class Source(Protocol):
         """Xᵀ with S = XᵀX where it is in memory and X has few rows; None otherwise."""
         ...
 
+    @property
+    def rows_are_cheap(self) -> bool:
+        """Whether all rows of S can be looked at without passes over the data."""
+        ...
+
     def dot(self, V: Array) -> Array:
         """S V for a block V of columns."""
         ...

@@ -38,6 +38,7 @@ class Columns:
         self._parts = Parts(data)
 
     by_feature = None
+    rows_are_cheap = False
 
     @property
     def n_features(self) -> int:

@@ -28,6 +28,7 @@ class Gram:
         self.variance_unit = variance_unit
 
     by_feature = None
+    rows_are_cheap = True
 
     @property
     def n_features(self) -> int:
