@@ -616,6 +616,23 @@ def test_runs_that_look_at_the_same_features_share_their_part_of_s():
     assert S.scopes.count(S.scopes[0]) == 1
 
 
+@pytest.mark.parametrize(
+    ("features", "share", "goes_on"), [(501, 1.5, False), (501, 0.5, True), (500, 1.5, True)]
+)
+def test_a_long_run_that_rests_below_others_is_not_finished(features, share, goes_on):
+    """It would have to gain more than so many of its last sweeps; short runs try it."""
+    source = as_source(as_data(factor_data(600, features, seed=3)))
+    run = run_of(Problem(source, [L0(25)] * 3))
+    run.scout()
+    run.settle()
+    run.appraise()
+    before = run.solution
+    assert before.gain > 0.0
+    hoped_for = run_module._SWEEPS_OF_HOPE * before.gain * source.total
+    run.finish(run.value + share * hoped_for)
+    assert (run.solution.n_sweeps > before.n_sweeps) == goes_on
+
+
 def test_after_polish_sweeps_go_on_until_supports_are_at_rest(monkeypatch):
     """Then polish, which moves all components at once, is the better way to go on."""
     calls = []

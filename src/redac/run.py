@@ -30,8 +30,9 @@ _SHARE_OF_S, _SHARE_OF_X = 0.5, 0.9
 # A sweep gains about as much as the one before it, or little more: a run ends when one has gained
 # this share of what the next one may.
 _CALM = 0.8
-# What a run will still gain, at most, in terms of what it has gained since the last polish.
-_HOPE = 3.0
+# What a run will still gain, at most, in terms of what it has gained since the last polish; and of
+# what its last sweep gained, where features are many and runs long.
+_HOPE, _SWEEPS_OF_HOPE = 3.0, 30.0
 # Sweeps before the next polish, which costs about as much, unless supports are at rest before.
 _SWEEPS_BETWEEN = 8
 # The value may be highest where components collapse and nobody can read them. At first polish
@@ -141,6 +142,8 @@ class Run:
         left to gain with the features at hand. A run that is not likely to explain as much as
         ``to_beat`` is given up.
         """
+        if self._is_beaten(to_beat) and not self._exchange():
+            return
         is_first = True
         before = min(self.solution.history, default=np.inf)
         while not self.is_over:
@@ -161,6 +164,11 @@ class Run:
             if hoped_for < to_beat and not self._exchange():
                 break
             before = now
+
+    def _is_beaten(self, to_beat: float) -> bool:
+        """Whether sweeps of a long run have come to rest below what others explain."""
+        hoped_for = self.value + _SWEEPS_OF_HOPE * self.solution.gain * self.problem.total
+        return self.problem.source.n_features > FEW_FEATURES and hoped_for < to_beat
 
     def appraise(self) -> float:
         """What the loadings explain so far, kept as ``value``."""
