@@ -90,6 +90,14 @@ def test_the_same_seed_gives_the_same_answer_and_the_same_spread():
     np.testing.assert_allclose(two[0].search_history_[shares][2:][:25], alone[:25], atol=1e-12)
 
 
+def test_chains_in_processes_of_their_own_search_through_the_data():
+    """With more features than samples, and samples not few, S is not formed."""
+    X = np.random.default_rng(0).standard_normal((140, 200))
+    assert isinstance(as_source(as_data(X)), Columns)
+    model = SparsePCA(3, cardinality=4, n_perturbations=3, random_state=0, n_jobs=2).fit(X)
+    assert len(model.search_history_["explained_variance_ratio"]) == 3 + 2 * 3
+
+
 def test_the_history_says_what_each_run_came_to():
     model = SparsePCA(6, cardinality=3, n_perturbations=40, random_state=0)
     history = model.fit_covariance(PITPROPS).search_history_

@@ -1,5 +1,6 @@
 """Sources that know a factor of S, and the part of S that belongs to some features."""
 
+import tracemalloc
 import weakref
 
 import dask.array as da
@@ -223,6 +224,21 @@ def test_products_lose_no_digits_wherever_the_data_lie(mean, order, standardize)
     assert relative_error(data.product(V), A.T @ (A @ V)) < limit
     assert relative_error(data.product(V[:, 0]), A.T @ (A @ V[:, 0])) < limit
     assert relative_error(data.gram(), A.T @ A) < limit
+
+
+@pytest.mark.parametrize(
+    "gaps", [(slice(None), slice(None)), (slice(None, None, 2), slice(None, None, 2))]
+)
+def test_products_with_rows_as_they_are_copy_no_data(gaps):
+    X = np.random.default_rng(0).standard_normal((1600, 3000))[gaps]
+    data = as_data(X)
+    assert data._is_nearly_centred
+    V = unit_columns(X.shape[1], 3, seed=0)
+    tracemalloc.start()
+    data.product(V)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.2 * X.nbytes
 
 
 def test_columns_give_the_same_answers_when_they_must_forget(monkeypatch):

@@ -3,7 +3,7 @@
 Rows are read in blocks; a block is centred, scaled and turned into float64 in a buffer that is used
 again. The buffer is the only temporary. It makes float32 and integer data as accurate as float64,
 and centring before multiplying keeps the digits that products of raw data lose when the mean is
-large against the spread.
+large against the spread. Where it is not, the largest products take rows of float64 as they are.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class DenseData(Data):
         return (result if self._factor is None else result * self._factor).T
 
     def _blocks(self, view: int = _BLOCK_BYTES) -> Iterator[tuple[slice, Array]]:
-        """Blocks of rows, centred and scaled; of so many bytes where that is nothing to do."""
+        """Blocks of rows, centred and scaled; of so many bytes where they are used as they are."""
         self.n_passes += 1
         n, d = self.shape
         as_it_is = self._is_as_it_is
@@ -280,17 +280,19 @@ class DenseData(Data):
     @property
     def _is_as_it_is(self) -> bool:
         """Whether nothing has to be done to the rows before they are used."""
+        X = self.X
         is_shifted = self._factor is not None or bool(self.moments.mean.any())
-        return self.X.dtype == np.float64 and self.weights is None and not is_shifted
+        # Of an array that is not contiguous, matrix products would make a copy.
+        is_plain = X.dtype == np.float64 and bool(X.flags.forc) and self.weights is None
+        return is_plain and not is_shifted
 
     @cached_property
     def _is_nearly_centred(self) -> bool:
         """Whether products of the rows as they are can be centred without loss of digits."""
         m = self.moments
-        if self.X.dtype != np.float64 or self.weights is not None or m.unit != 1.0:
-            return False
-        is_known = m.n_samples > 0.0  # else nothing is known of the spread
-        return is_known and bool((m.n_samples * m.mean**2 <= m.diagonal * m.scale**2).all())
+        if m.n_samples == 0.0 or m.unit != 1.0 or self.weights is not None:
+            return False  # in the first case nothing is known of the spread
+        return bool((m.n_samples * m.mean**2 <= m.diagonal * m.scale**2).all())
 
     @property
     def _buffer(self) -> int:

@@ -5,6 +5,7 @@ Sweeps from different starts look at much the same features, and so does one run
 
 from __future__ import annotations
 
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -27,18 +28,24 @@ class Parts:
         self._in_use: WeakKeyDictionary[Gram, Indices] = WeakKeyDictionary()
         self._last: Gram | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._data,)  # what is known stays in its process
+
     def of(self, support: Indices) -> Gram:
         """The part of S that belongs to these features, in their order."""
         near, places = self._nearest(support)
         if near is not None and np.array_equal(self._in_use[near], support):
-            part = near
+            self._last = near
+            return near
+        # The last one is let go before the next is made, unless it is needed for that.
+        self._last = None
+        if near is None or np.count_nonzero(places < 0) > _MOST_MISSING * support.size:
+            near = None
+            matrix = self._data.submatrix(support)
         else:
-            # The last one is let go before the next is made, unless it is needed for that.
-            self._last = None
-            matrix = self._matrix(support, near, places)
-            part = Gram(matrix, variance_unit=self._data.variance_unit)
-            self._in_use[part] = support.copy()
-        self._last = part
+            matrix = self._completed(near, support, places)
+        part = self._last = Gram(matrix, variance_unit=self._data.variance_unit)
+        self._in_use[part] = support.copy()
         return part
 
     def quadratic(self, V: Array) -> Array | None:
@@ -63,10 +70,9 @@ class Parts:
                 nearest, places = part, found
         return nearest, places
 
-    def _matrix(self, support: Indices, near: Gram | None, places: Indices) -> Array:
+    def _completed(self, near: Gram, support: Indices, places: Indices) -> Array:
+        """The part of S that belongs to these features, most of which have places in another."""
         missing = np.flatnonzero(places < 0)
-        if near is None or missing.size > _MOST_MISSING * support.size:
-            return self._data.submatrix(support)
         S = np.empty((support.size, support.size))
         places = np.maximum(places, 0)  # what is copied to the place of missing ones will not stay
         for start in range(0, support.size, _ROWS_AT_A_TIME):
