@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 from unittest.mock import patch
 
-from redac.sources import Columns, Gram
+from redac.sources import Columns, Factor, Gram
 
 
 class CachedColumns:
@@ -64,16 +64,17 @@ class CachedColumns:
         whole = sum(8 * columns.n_features * columns.n_known for columns in self._sources)
         return whole + self._most_copied
 
-    def _noting(self, restricted: Callable[..., Gram]) -> Callable[..., Gram]:
-        def restricted_and_noted(source: Any, *arguments: Any, **options: Any) -> Gram:
+    def _noting(self, restricted: Callable[..., Gram | Factor]) -> Callable[..., Gram | Factor]:
+        def restricted_and_noted(source: Any, *arguments: Any, **options: Any) -> Gram | Factor:
             copy = restricted(source, *arguments, **options)
             self._note(copy)
             return copy
 
         return restricted_and_noted
 
-    def _note(self, copy: Gram) -> None:
-        if copy in self._noted:  # handed out before, and shared
+    def _note(self, copy: Gram | Factor) -> None:
+        # A part may be handed out twice, and shared; columns of X are no columns of S.
+        if copy in self._noted or isinstance(copy, Factor):
             return
         self._noted.add(copy)
         size = int(copy.S.nbytes)

@@ -177,6 +177,7 @@ def test_every_question_about_the_scatter_matrix_is_answered(container, shape, w
     close(data.left_columns(support, V[support]), A[:, support] @ V[support])
     close(data.right(U), A.T @ U)
     close(data.dense(), A)
+    close(data.dense_columns(support), A[:, support])
     close(data.kernel(), A @ A.T)
     close(data.diagonal, (A**2).sum(axis=0))
     assert data.shape == (n, d)

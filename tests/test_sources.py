@@ -178,6 +178,7 @@ def test_data_are_applied_as_the_centred_scaled_matrix(container, shape, standar
     close(data.quadratic(V), V.T @ S @ V)
     close(data.diagonal, (reference**2).sum(axis=0))
     close(data.dense(), reference)
+    close(data.dense_columns(support), reference[:, support])
     close(data.kernel(), reference @ reference.T)
 
 

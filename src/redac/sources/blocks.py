@@ -123,6 +123,9 @@ class Blocks(Data):
     def dense(self) -> Array:
         return self._stacked("dense")
 
+    def dense_columns(self, support: Indices) -> Array:
+        return self._stacked("dense_columns", support)
+
     def scatter(self, *, full: bool) -> Scatter:
         self.n_passes += 1
         scatter = self.X.fold(partial(_scatter, full), Scatter.joined)

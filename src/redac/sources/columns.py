@@ -8,8 +8,8 @@ import numpy as np
 
 from redac.sources.base import Array, Indices
 from redac.sources.data import Data
-from redac.sources.gram import Gram, weighted_rows
-from redac.sources.parts import Parts
+from redac.sources.gram import weighted_rows
+from redac.sources.parts import Part, Parts
 from redac.sources.spectrum import (
     ACCURATE,
     EXACT_ORDER,
@@ -77,7 +77,7 @@ class Columns:
         known = self._parts.quadratic(V)
         return self.data.quadratic(V) if known is None else known
 
-    def restricted(self, support: Indices) -> Gram:
+    def restricted(self, support: Indices) -> Part:
         return self._parts.of(support)
 
     def matrix(self) -> Array:

@@ -173,6 +173,10 @@ class Data(ABC):
         """X itself, in full: for methods that cannot do without."""
 
     @abstractmethod
+    def dense_columns(self, support: Indices) -> Array:
+        """Some columns of X, formed, for data with few rows."""
+
+    @abstractmethod
     def scatter(self, *, full: bool) -> Scatter:
         """Mean and scatter about it from one pass; with ``full`` the whole matrix XᵀX."""
 

@@ -105,6 +105,10 @@ class DenseData(Data):
             X[rows] = block
         return X
 
+    def dense_columns(self, support: Indices) -> Array:
+        self.n_passes += 1
+        return self._gathered(support)
+
     def scatter(self, *, full: bool) -> Scatter:
         n, d = self.shape
         weight = self._total_weight()

@@ -12,12 +12,18 @@ import numpy as np
 
 from redac.sources.base import Array, Indices
 from redac.sources.data import Data
+from redac.sources.factor import Factor
 from redac.sources.gram import Gram
 
-# A part is completed if no more than this share of its features are missing, else made anew: of a
-# symmetric matrix one half is computed, of the rows that are missing both.
+# Up to so many samples for each feature of a part, its columns of X are smaller than its part of S,
+# need not be multiplied to be made, and serve the sweeps as well.
+_FEW_SAMPLES = 0.5
+# A part of S is completed if no more than this share of its features are missing, else made anew:
+# of a symmetric matrix one half is computed, of the rows that are missing both.
 _MOST_MISSING = 0.25
 _ROWS_AT_A_TIME = 128
+
+Part = Gram | Factor
 
 
 class Parts:
@@ -25,13 +31,13 @@ class Parts:
 
     def __init__(self, data: Data) -> None:
         self._data = data
-        self._in_use: WeakKeyDictionary[Gram, Indices] = WeakKeyDictionary()
-        self._last: Gram | None = None
+        self._in_use: WeakKeyDictionary[Part, Indices] = WeakKeyDictionary()
+        self._last: Part | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._data,)  # what is known stays in its process
 
-    def of(self, support: Indices) -> Gram:
+    def of(self, support: Indices) -> Part:
         """The part of S that belongs to these features, in their order."""
         near, places = self._nearest(support)
         if near is not None and np.array_equal(self._in_use[near], support):
@@ -39,12 +45,9 @@ class Parts:
             return near
         # The last one is let go before the next is made, unless it is needed for that.
         self._last = None
-        if near is None or np.count_nonzero(places < 0) > _MOST_MISSING * support.size:
+        if np.count_nonzero(places < 0) > _MOST_MISSING * support.size:
             near = None
-            matrix = self._data.submatrix(support)
-        else:
-            matrix = self._completed(near, support, places)
-        part = self._last = Gram(matrix, variance_unit=self._data.variance_unit)
+        part = self._last = self._made(near, support, places)
         self._in_use[part] = support.copy()
         return part
 
@@ -58,7 +61,7 @@ class Parts:
         W[places] = V[support]
         return near.quadratic(W)
 
-    def _nearest(self, support: Indices) -> tuple[Gram | None, Indices]:
+    def _nearest(self, support: Indices) -> tuple[Part | None, Indices]:
         """The part with most of these features, and their places in it; −1 where they are not."""
         nearest, places = None, np.full(support.size, -1, dtype=np.intp)
         lookup = np.full(self._data.shape[1], -1, dtype=np.intp)
@@ -69,6 +72,21 @@ class Parts:
             if np.count_nonzero(found >= 0) > np.count_nonzero(places >= 0):
                 nearest, places = part, found
         return nearest, places
+
+    def _made(self, near: Part | None, support: Indices, places: Indices) -> Part:
+        data = self._data
+        unit = data.variance_unit
+        is_known = near is not None and bool((places >= 0).all())
+        if data.shape[0] <= _FEW_SAMPLES * support.size:
+            if isinstance(near, Factor) and is_known:
+                return near.restricted(places)
+            by_feature = np.ascontiguousarray(data.dense_columns(support).T)
+            return Factor(by_feature, variance_unit=unit)
+        if isinstance(near, Factor) and is_known:
+            return Gram(near.restricted(places).matrix(), variance_unit=unit)
+        if isinstance(near, Gram):
+            return Gram(self._completed(near, support, places), variance_unit=unit)
+        return Gram(data.submatrix(support), variance_unit=unit)
 
     def _completed(self, near: Gram, support: Indices, places: Indices) -> Array:
         """The part of S that belongs to these features, most of which have places in another."""

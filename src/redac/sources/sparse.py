@@ -119,6 +119,10 @@ class SparseData(Data):
             X *= self._factor
         return self._weighted(np.asarray(X))
 
+    def dense_columns(self, support: Indices) -> Array:
+        self.n_passes += 1
+        return self._part(support).dense()
+
     def scatter(self, *, full: bool) -> Scatter:
         n, d = self.shape
         self.n_passes += 1
