@@ -9,7 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import children, contestants, growth, measuring, render, report, small, targets
+from benchmarks import (
+    children,
+    contestants,
+    growth,
+    measuring,
+    render,
+    report,
+    rivals,
+    small,
+    targets,
+)
 from benchmarks.__main__ import _asked, _parser, main
 from benchmarks.about import circumstances
 from benchmarks.cached import CachedColumns
@@ -667,3 +677,24 @@ def test_overheads_are_judged(key, limit):
         found = targets.verdicts({"rows": [], "quality": [], "small": small | {key: seconds}})
         assert sum(verdict.met is False for verdict in found) == missed
         assert sum(verdict.met is True for verdict in found) == len(targets._OVERHEADS) - missed
+
+
+def test_rivals_are_counted_beside_the_default_fit(monkeypatch):
+    tally = rivals.Tally("some", np.array([0.5, 0.001, -0.001, -1.0, -3.0]))
+    assert str(tally) == "| some | 1 | 2 | 2 | 0.50 | -0.70 |"
+    monkeypatch.setattr(rivals, "COMPONENTS", (2,))
+    monkeypatch.setattr(rivals, "CARDINALITIES", (3, 13))
+    S = {"pitprops": rivals.matrices()["pitprops"]}
+    found = {t.method: t.leads for t in rivals.tallies(S, nonnegative=False)}
+    assert "thresholding" in found
+    assert not any(name.startswith("redac") or name == "pca" for name in found)
+    assert all(leads.shape == (2,) and (leads <= 1e-6).all() for leads in found.values())
+    # With all features allowed both come to the principal axes.
+    assert found["thresholding"][0] < -1.0
+    assert found["thresholding"][1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_table_of_rivals_has_a_row_for_each():
+    table = rivals.rivals(nonnegative=False) + rivals.rivals(nonnegative=True)
+    text = (Path(__file__).parent.parent / "docs" / "methods.md").read_text()
+    assert [name for name in table if f"| {name} |" not in text] == []
