@@ -24,7 +24,7 @@ All contestants of a case alternate in one process, with a pause of a tenth of a
 fits; a time is the best of its rounds (one run where `results.json` says `"rounds": 0`). Memory is
 the peak of the resident set during a first fit, minus the resident set before it, in a fresh
 process that has loaded the data, used BLAS on other matrices, so that its buffers are there, and
-fitted something tiny. PEV is `redac.metrics.pev` for everybody. SparsePCA and MiniBatchSparsePCA
+fitted something small. PEV is `redac.metrics.pev` for everybody. SparsePCA and MiniBatchSparsePCA
 have a penalty instead of a bound. It was searched for once, untimed, so that they have at least as
 many non-zeros as redac and as few more as possible, and is kept in `benchmarks/penalties.json`
 (`--tune` searches again); everything else is at its default. They are compared beside l0 only, as

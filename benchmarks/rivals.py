@@ -82,10 +82,9 @@ def tallies(S: dict[str, Array], *, nonnegative: bool) -> Iterator[Tally]:
     for method in rivals(nonnegative=nonnegative):
         theirs = []
         for name, r, k in problems:
-            options = {"cardinality": k, "covariance": True}
-            if METHODS[method].randomised:
-                options["random_state"] = _SEED
-            components = sparse_pca(S[name], method, r, **options)
+            components = sparse_pca(
+                S[name], method, r, cardinality=k, covariance=True, random_state=_SEED
+            )
             theirs.append(pev(S[name], components, covariance=True))
         yield Tally(method, np.array(theirs) - np.array(ours))
 

@@ -601,19 +601,13 @@ def test_a_start_alone_is_followed_both_ways_if_features_are_many():
     assert ways(500, 1) == [FIRST_RIDGE]
 
 
-def test_runs_that_look_at_the_same_features_share_their_part_of_s():
-    S = Watched(problem("gram", "l0").source.S)
-    task = Problem(S, [L0(2)] * 2)
-    start, other = starts(task)[0], np.eye(S.n_features)[:, -2:]
-    runs = [Run(task, start, 0.0)]
-    runs.append(Run(task, start, FIRST_RIDGE, beside=runs))
-    assert len(S.scopes) == 1
-    Run(task, other, FIRST_RIDGE, beside=runs)
-    assert len(S.scopes) == 2
-
-    S.scopes.clear()
-    Search(task, Recorder()).try_starts([(start, 0.0), (start, FIRST_RIDGE)])
-    assert S.scopes.count(S.scopes[0]) == 1
+def test_runs_that_look_at_the_same_features_of_data_share_their_part_of_s():
+    task = Problem(Columns(as_data(factor_data(30, 40, seed=0))), [L0(2)] * 2)
+    start = starts(task)[0]
+    first = Run(task, start, 0.0)
+    before = task.source.data.n_passes
+    assert Run(task, start, FIRST_RIDGE)._source is first._source
+    assert task.source.data.n_passes == before
 
 
 @pytest.mark.parametrize(

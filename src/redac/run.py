@@ -65,18 +65,9 @@ class Run:
     look at all features says whether another feature would enter; if so, it is let in and the
     sweeps go on, if not, a sweep over all features would do what the last one did. The objective
     never rises: a smaller ridge, better scores and polished loadings all lower it.
-
-    Runs ``beside`` it on the same problem share what they have formed.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        start: Array,
-        first_ridge: float,
-        number: int = 0,
-        beside: Sequence[Run] = (),
-    ) -> None:
+    def __init__(self, problem: Problem, start: Array, first_ridge: float, number: int = 0) -> None:
         self.problem = problem
         self.number = number
         self.on_sweep: OnSweep | None = None
@@ -88,7 +79,7 @@ class Run:
         self._came_from = start = oriented(start, problem.constraints)
         self.solution = Solution(start, (), Status.STOPPED, np.inf)
         scope = _WIDE_SCOPE if problem.least_separation > 0.0 else _SCOPE
-        self._look_at(promising(start, problem.constraints, scope), beside)
+        self._look_at(promising(start, problem.constraints, scope))
 
     def scout(self) -> None:
         """Sweeps until they gain little.
@@ -198,16 +189,14 @@ class Run:
         if idle.any():
             self.solution = replace(self.solution, V=np.where(idle, 0.0, self.solution.V))
 
-    def _look_at(self, features: Indices, beside: Sequence[Run] = ()) -> None:
-        """Turn to some features; their part of S may be at hand in a run that looks at the same."""
+    def _look_at(self, features: Indices) -> None:
+        """Turn to some features: to their part of S, where they are not too many."""
         source = self.problem.source
         # The part looked at so far is let go before the next one is made.
         self._features, self._source = np.arange(source.n_features), source
         share = _SHARE_OF_S if source.by_feature is None else _SHARE_OF_X
         if 0 < features.size <= share * source.n_features:
-            ready = (run._source for run in beside if np.array_equal(run._features, features))
-            self._source = next(ready, None) or source.restricted(features)
-            self._features = features
+            self._features, self._source = features, source.restricted(features)
 
     def _looked_around(self) -> bool:
         """Turn to other features if a sweep over all would use one that was not looked at."""

@@ -86,7 +86,7 @@ class Search:
         runs: list[Run] = []
         try:
             for start, first_ridge in starts:
-                run = Run(self.problem, start, first_ridge, len(self._came_to), beside=runs)
+                run = Run(self.problem, start, first_ridge, len(self._came_to))
                 self._go_on(run, "start", run.scout)
                 if self.is_over:
                     break

@@ -76,14 +76,13 @@ class Parts:
     def _made(self, near: Part | None, support: Indices, places: Indices) -> Part:
         data = self._data
         unit = data.variance_unit
-        is_known = near is not None and bool((places >= 0).all())
-        if data.shape[0] <= _FEW_SAMPLES * support.size:
-            if isinstance(near, Factor) and is_known:
-                return near.restricted(places)
+        has_few_samples = data.shape[0] <= _FEW_SAMPLES * support.size
+        if isinstance(near, Factor) and (places >= 0).all():
+            part = near.restricted(places)
+            return part if has_few_samples else Gram(part.matrix(), variance_unit=unit)
+        if has_few_samples:
             by_feature = np.ascontiguousarray(data.dense_columns(support).T)
             return Factor(by_feature, variance_unit=unit)
-        if isinstance(near, Factor) and is_known:
-            return Gram(near.restricted(places).matrix(), variance_unit=unit)
         if isinstance(near, Gram):
             return Gram(self._completed(near, support, places), variance_unit=unit)
         return Gram(data.submatrix(support), variance_unit=unit)
