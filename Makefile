@@ -1,42 +1,85 @@
 # Every target sets up what it needs: a virtual environment with the versions of constraints.txt.
+# The commands of an environment are called through its Python, which works in a path with spaces.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format figures bench clean
+# The tests that compute; the others are about text and files. A new file counts as one that does.
+NUMERIC := $(filter-out tests/test_cli%.py $(addprefix tests/test_,docs.py files.py layers.py public.py),$(wildcard tests/test_*.py))
+
+.PHONY: demo test test-kernels test-shuffled test-one-thread test-floor test-latest
+.PHONY: lint format figures bench clean
 
 demo: $(READY)
-	$(BIN)/redac fit pitprops
+	$(PY) -m redac fit pitprops
 
 test: lint
-	$(BIN)/python -m pytest
+	$(PY) -m pytest
+
+# With other kernels of BLAS: make test-kernels KERNELS="Haswell Prescott"
+test-kernels: $(READY)
+	set -e; kernels="$(KERNELS)"; [ -n "$$kernels" ] || kernels=$$($(PY) .ci/kernels.py); \
+	[ -n "$$kernels" ] || echo "This machine has no other kernels of OpenBLAS."; \
+	for kernel in $$kernels; do \
+		echo "OPENBLAS_CORETYPE=$$kernel"; \
+		OPENBLAS_CORETYPE=$$kernel $(PY) -m pytest --quiet $(NUMERIC); \
+	done
+
+# In another order every time; an order is repeated with the seed that is printed: SEED=1
+test-shuffled: SEED ?= $(shell date +%s)
+test-shuffled: $(READY)
+	$(PY) -m pytest --quiet --random-order-bucket=global --random-order-seed=$(SEED)
+
+test-one-thread: $(READY)
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(PY) -m pytest --quiet $(NUMERIC)
+
+# With the least versions that pyproject.toml allows.
+FLOOR := $(VENV)-floor
+test-floor:
+	$(call environment,$(FLOOR))
+	$(PYTHON) .ci/floors.py > $(FLOOR)/floors.txt
+	PIP_CONSTRAINT=$(FLOOR)/floors.txt $(FLOOR)/bin/python -m pip install --quiet -e '.[all]' --group test
+	$(FLOOR)/bin/python -m pytest --quiet
+
+# With the newest versions there are, and any Python: make test-latest PYTHON=python3.13
+LATEST := $(VENV)-latest
+test-latest:
+	$(call environment,$(LATEST))
+	$(LATEST)/bin/python -m pip install --quiet -e '.[all]' --group test
+	$(LATEST)/bin/python -m pip list
+	$(LATEST)/bin/python -m pytest --quiet
 
 lint: $(READY)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
 
 format: $(READY)
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
 
 figures: $(READY)
-	$(BIN)/python docs/make_figures.py
+	$(PY) docs/make_figures.py
 
 # BENCH passes options on: make bench BENCH="--threads 1"
 bench: $(READY)
-	$(BIN)/python -m pip install --quiet --no-deps --group bench
-	$(BIN)/python -m benchmarks $(BENCH)
+	$(PY) -m pip install --quiet --no-deps --group bench
+	$(PY) -m benchmarks $(BENCH)
+
+# An empty environment of this name; pip must be new enough to install groups.
+define environment
+	$(PYTHON) -c 'import sys; sys.exit("redac needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv --clear $(1)
+	PIP_CONSTRAINT=constraints.txt $(1)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+endef
 
 $(READY): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit("redac needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
-	$(PYTHON) -m venv --clear $(VENV)
-	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(call environment,$(VENV))
 	PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
-		$(BIN)/python -m pip install --quiet -e '.[all]' --group dev
+		$(PY) -m pip install --quiet -e '.[all]' --group dev
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) $(FLOOR) $(LATEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -48,7 +48,7 @@ def run_process(*arguments: object, **options: Any) -> subprocess.CompletedProce
     """Call the command in a process of its own."""
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     command = [sys.executable, "-m", "redac", *map(str, arguments)]
-    return subprocess.run(command, timeout=120, check=False, **streams)  # noqa: S603
+    return subprocess.run(command, timeout=600, check=False, **streams)  # noqa: S603
 
 
 def done(outcome: Outcome) -> Outcome:

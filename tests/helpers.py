@@ -8,6 +8,19 @@ from scipy.optimize import minimize_scalar
 
 from redac.constraints import L0, L1, Constraint, Nonnegative
 
+# ------------------------------------------------------------ comparison
+
+
+def assert_same_loadings(actual: np.ndarray, expected: np.ndarray, atol: float = 1e-9) -> None:
+    """The same features, and loadings that differ by no more than rounding.
+
+    Two runs may add up in another order, on other kernels of BLAS or with parts of S that were
+    remembered, so that bits may differ; another way through the search differs by far more.
+    """
+    np.testing.assert_array_equal(actual != 0, expected != 0)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=atol)
+
+
 # ------------------------------------------------------------ reference for constraints
 
 

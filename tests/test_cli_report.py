@@ -12,7 +12,7 @@ import pytest
 import redac
 import redac.cli.inputs
 import redac.files.parquet
-import redac.report
+import redac.show.report
 from commands import (
     ODD_NAMES,
     Run,

@@ -8,7 +8,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from helpers import CONSTRAINTS, best_value, random_feasible, theorem_3_as_printed
+from helpers import (
+    CONSTRAINTS,
+    assert_same_loadings,
+    best_value,
+    random_feasible,
+    theorem_3_as_printed,
+)
 from redac.constraints import L0, L1, Nonnegative
 
 ULP = np.finfo(float).eps
@@ -144,11 +150,10 @@ def test_the_answer_does_not_depend_on_the_scale(kind, d, seed, share, scale):
 @KINDS
 @settings(max_examples=40, deadline=None)
 @given(w=VECTORS, share=SHARES, exponent=st.integers(-400, 400))
-def test_a_power_of_two_as_scale_changes_no_bit(kind, w, share, exponent):
+def test_a_power_of_two_as_scale_changes_nothing(kind, w, share, exponent):
     constraint = CONSTRAINTS[kind](w.size, share)
-    np.testing.assert_array_equal(
-        constraint.maximize(np.ldexp(w, exponent)), constraint.maximize(w)
-    )
+    scaled = constraint.maximize(np.ldexp(w, exponent))
+    assert_same_loadings(scaled, constraint.maximize(w), atol=1e-15)
 
 
 @KINDS
@@ -169,7 +174,8 @@ def test_permuting_the_entries_permutes_the_answer(kind, d, seed, share):
 def test_flipping_signs_flips_the_answer(kind, w, share, seed):
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], w.size)
     constraint = CONSTRAINTS[kind](w.size, share)
-    np.testing.assert_array_equal(constraint.maximize(signs * w), signs * constraint.maximize(w))
+    flipped = constraint.maximize(signs * w)
+    assert_same_loadings(flipped, signs * constraint.maximize(w), atol=1e-15)
 
 
 @KINDS

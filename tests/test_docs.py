@@ -58,8 +58,8 @@ def test_unknown_names_are_refused():
 def test_the_docstring_example_of_the_estimator_holds():
     import doctest
 
-    import redac.estimator
+    import redac.model.estimator
 
-    results = doctest.testmod(redac.estimator)
+    results = doctest.testmod(redac.model.estimator)
     assert results.attempted > 0
     assert results.failed == 0

@@ -10,15 +10,17 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
 from helpers import factor_data, random_feasible, unit_columns
-from redac import SparsePCA, variance
+from redac import SparsePCA
 from redac.constraints import L0, L1, Nonnegative
 from redac.datasets import load_pitprops
 from redac.exceptions import ExhaustedWarning
-from redac.exchange import Rest, _larger_root, exchange
-from redac.run import Problem, Run
-from redac.solver import solve
+from redac.solver import variance
+from redac.solver.exchange import Rest, _larger_root, exchange
+from redac.solver.problem import Problem
+from redac.solver.run import Run
+from redac.solver.starts import Starts
+from redac.solver.sweep import solve
 from redac.sources import Columns, Factor, Gram, as_data
-from redac.starts import Starts
 
 SEEDS = st.integers(0, 10_000)
 KINDS = {"l0": L0(3), "nonnegative": Nonnegative(L0(3)), "l1": L1(1.6)}
@@ -33,7 +35,7 @@ def matrix(seed: int, d: int = 9) -> np.ndarray:
 
 
 def value(S: np.ndarray, V: np.ndarray, ridge: float = 0.0) -> float:
-    return variance.explained(V.T @ S @ V, V.T @ V, ridge)
+    return variance.Explained.of(V, lambda Q: Q.T @ S @ Q).together(ridge)
 
 
 def loadings(seed: int, kind: str, r: int = 3, d: int = 9) -> np.ndarray:
@@ -123,7 +125,7 @@ def test_exchanges_gain_and_keep_what_is_asked_for(kind, ridge, seed, least):
     assert value(S, better, ridge) > value(S, V, ridge) + gain
     assert all(KINDS[kind].contains(v) for v in better.T)
     if least:
-        assert variance.separation(better.T @ better) >= least - 1e-9
+        assert variance.separation(better) >= least - 1e-9
 
 
 def test_l1_bounds_are_left_alone():

@@ -6,11 +6,12 @@ from functools import partial
 import numpy as np
 import pytest
 
+from helpers import assert_same_loadings
 from redac.datasets import load_pitprops
 from redac.exceptions import CardinalityWarning
 from redac.methods import rsvd
-from redac.methods.data import MethodData
 from redac.methods.empca import empca, empca_nonnegative, iterate
+from redac.methods.method_data import MethodData
 from redac.methods.nspca import Ascent, best_entry, largest_root, nspca
 from redac.methods.rsvd import rsvd_l0, rsvd_l1, rsvd_scad
 from redac.methods.thresholds import threshold_to
@@ -186,10 +187,10 @@ def test_nonnegative_methods_are_feasible(kind: str) -> None:
 def test_a_seed_repeats_a_run(method: Callable) -> None:
     data = given_covariance(random_covariance("flat", seed=3))
     first, again = (seeded(method, 5, n_restarts=3)(data, [6] * 4) for _ in range(2))
-    np.testing.assert_array_equal(first, again)
+    assert_same_loadings(first, again)
     # A flat spectrum has many local optima: another seed with one start ends elsewhere.
     others = [seeded(method, seed, n_restarts=1)(data, [6] * 4) for seed in range(3)]
-    assert any(not np.array_equal(others[0], other) for other in others[1:])
+    assert any(not np.allclose(others[0], other, atol=1e-3) for other in others[1:])
 
 
 @pytest.mark.parametrize("n", [80, 20])

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from helpers import factor_data, soft
+from helpers import assert_same_loadings, factor_data, soft
 from redac.constraints import normalized
 from redac.datasets import load_pitprops
 from redac.exceptions import CardinalityWarning
-from redac.methods.data import MethodData
 from redac.methods.gpower import gpower_l0, gpower_l1
 from redac.methods.gpower_block import Block, BlockSearch, gpower_l0_block, gpower_l1_block, polar
 from redac.methods.gpower_search import L0_PENALTY, L1_PENALTY, ascend
+from redac.methods.method_data import MethodData
 from redac.methods.pathspca import first_largest, greedy_support, leading_on_support, pathspca
 from redac.methods.pmd import pmd, rank_one
 from redac.metrics import pev
@@ -228,8 +228,9 @@ def test_exact_cardinalities_on_random_covariances(method, seed):
 def test_the_seed_determines_the_components(method):
     data = of_covariance(random_covariance(2))
     first = run(method, data, [6] * 4, seed=3, n_restarts=3)
-    np.testing.assert_array_equal(first, run(method, data, [6] * 4, seed=3, n_restarts=3))
-    assert not np.array_equal(first, run(method, data, [6] * 4, seed=4, n_restarts=3))
+    assert_same_loadings(first, run(method, data, [6] * 4, seed=3, n_restarts=3))
+    other = run(method, data, [6] * 4, seed=4, n_restarts=3)
+    assert not np.allclose(first, other, atol=1e-3)
 
 
 @pytest.mark.parametrize("method", BLOCK)

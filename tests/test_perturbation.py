@@ -3,23 +3,26 @@
 import os
 import signal
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from redac import SparsePCA, perturbation
-from redac.attempts import Attempt, spread
-from redac.callbacks import Silent
+from helpers import assert_same_loadings
+from redac import SparsePCA
 from redac.constraints import L0, L1, Nonnegative
 from redac.datasets import load_pitprops
 from redac.exceptions import FitInterruptedWarning, SeparationWarning
 from redac.metrics import pev
-from redac.perturbation import Chain, Pool, perturb
-from redac.run import Problem
-from redac.search import Search, departures
-from redac.solver import Status
+from redac.model.callbacks import Silent
+from redac.solver import perturbation
+from redac.solver.attempts import Attempt, spread
+from redac.solver.perturbation import Chain, _pool, perturb
+from redac.solver.problem import Problem
+from redac.solver.search import Search, departures
+from redac.solver.starts import Starts
+from redac.solver.sweep import Status
 from redac.sources import Columns, Factor, Gram, as_data, as_source, covariance_source
-from redac.starts import Starts
 
 PITPROPS = load_pitprops().correlation
 BOUNDS = {
@@ -45,7 +48,7 @@ SOURCES = {
 def searched(problem: Problem) -> Search:
     search = Search(problem, Silent())
     starts = Starts(problem.source, problem.constraints, np.random.RandomState(0))
-    search.try_starts(departures(problem, starts.sequence("pca", 2), 2))
+    search.try_starts(departures(problem, starts.sequence("pca", 2)))
     return search
 
 
@@ -78,16 +81,16 @@ def test_the_same_seed_gives_the_same_answer_and_the_same_spread():
         return model.fit_covariance(PITPROPS)
 
     first, again, other = fit(0, None), fit(0, None), fit(1, None)
-    np.testing.assert_array_equal(first.components_, again.components_)
+    assert_same_loadings(first.components_, again.components_)
     for name, values in first.search_history_.items():
-        np.testing.assert_array_equal(values, again.search_history_[name])
+        np.testing.assert_allclose(values, again.search_history_[name], atol=1e-9)
     shares = "explained_variance_ratio"
-    assert not np.array_equal(first.search_history_[shares], other.search_history_[shares])
+    assert not np.allclose(first.search_history_[shares], other.search_history_[shares], atol=1e-3)
     two = [fit(0, 2) for _ in range(2)]
-    np.testing.assert_array_equal(two[0].components_, two[1].components_)
+    assert_same_loadings(two[0].components_, two[1].components_)
     assert len(two[0].search_history_[shares]) == 3 + 2 * 30
-    alone = first.search_history_[shares][2:]  # chains know nothing of each other
-    np.testing.assert_allclose(two[0].search_history_[shares][2:][:25], alone[:25], atol=1e-12)
+    alone = first.search_history_[shares][3:]  # chains know nothing of each other
+    np.testing.assert_allclose(two[0].search_history_[shares][3:33], alone, atol=1e-9)
 
 
 def test_chains_in_processes_of_their_own_search_through_the_data():
@@ -126,7 +129,7 @@ def test_agreement_is_the_mean_overlap_of_matched_supports():
 def test_redrawn_components_lie_outside_the_others():
     problem = Problem(covariance_source(PITPROPS), [L0(3)] * 6)
     search = searched(problem)
-    chain = Chain(problem, search.found, search.value, seed=0)
+    chain = Chain(problem, search.found, search.value, seed=0, rounds=1)
     for _ in range(20):
         V = chain._redrawn(leaves=False)
         changed = [i for i in range(6) if not np.array_equal(V[:, i], search.found.V[:, i])]
@@ -142,13 +145,12 @@ def test_rounds_on_a_pool_do_not_touch_the_data_and_end_on_all_features(monkeypa
     X = data(150, 300, 2)
     problem = Problem(as_source(as_data(X)), [L0(5)] * 3)
     search = searched(problem)
-    pool = Pool(problem, search.found.V)
-    assert not pool.is_whole
-    assert pool.problem.source.n_features < 300
-    back = pool.outside(pool.inside(search.found))
-    np.testing.assert_array_equal(back.V, search.found.V)
+    pool = _pool(problem, search.found.V)
+    assert pool.source.n_features < 300
+    inside = pool.inside(search.found.V)
+    np.testing.assert_array_equal(pool.embed(inside), search.found.V)
     reads = problem.source.data.n_passes
-    Chain(pool.problem, pool.inside(search.found), search.value, 0).advance(5)
+    Chain(pool, replace(search.found, V=inside), search.value, 0, rounds=5).advance(60.0)
     assert problem.source.data.n_passes == reads
     before = search.value
     perturb(search, 10, np.random.RandomState(0), 1)

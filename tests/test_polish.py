@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from helpers import CONSTRAINTS, factor_data, random_feasible
-from redac import polish as module
 from redac.constraints import L0, L1, Nonnegative
-from redac.polish import polish
+from redac.solver import polish as module
+from redac.solver.polish import polish
+from redac.solver.variance import DISTINCT, separation
 from redac.sources import Columns, as_data, as_source, covariance_source
 
 D, R = 15, 3
@@ -46,9 +47,9 @@ def loadings(constraints, seed: int) -> np.ndarray:
             return V
 
 
-def polished(source, constraints, V, *, ridge=0.0, tol=1e-9, least_angle=1e-4):
+def polished(source, constraints, V, *, ridge=0.0, tol=1e-9, least=0.0):
     return polish(
-        source, constraints, V, ridge=ridge, tol=tol * source.total, least_angle=least_angle
+        source, constraints, V, ridge=ridge, tol=tol * source.total, least_separation=least
     )
 
 
@@ -153,7 +154,7 @@ def test_the_gradient_is_that_of_finite_differences(constraints, ridge, seed):
     V = loadings(sets, seed)
     used = np.flatnonzero(V.any(axis=1))
     moving = np.array([c.free_range is not None for c in sets])
-    tail = module._Tail(S, used, V[used], moving, ridge, (1e-6, 0.0))
+    tail = module._Tail(S, used, V[used], moving, ridge, 1e-12)
     # Away from the start the vectors are not of unit length, and the gradient must know.
     x = tail.start * np.random.default_rng(seed).uniform(0.5, 1.5, tail.start.size)
     value, slope = tail.loss(x)
@@ -220,29 +221,34 @@ def collapsing():
     return covariance_source(S), [L0(4), L0(4)], V
 
 
-@pytest.mark.parametrize("least_angle", [0.5, 0.3, 0.1])
-def test_components_are_kept_apart_as_far_as_asked(least_angle):
+@pytest.mark.parametrize("least", [0.2, 0.1, 0.01])
+def test_components_are_kept_apart_as_far_as_asked(least):
     S, sets, V = collapsing()
     matrix = matrix_of(S)
-    better = polished(S, sets, V, least_angle=least_angle)
-    pivots = np.linalg.cholesky(better.T @ better).diagonal()
-    assert pivots.min() >= least_angle * (1 - 1e-9)
+    better = polished(S, sets, V, least=least)
+    assert separation(better) >= least - 1e-9
     assert explained(matrix, better, 0.0) > explained(matrix, V, 0.0)
-    closer = polished(S, sets, V, least_angle=1e-3)
-    closest = np.linalg.cholesky(closer.T @ closer).diagonal().min()
-    assert closest < 0.5 * least_angle  # without the limit it would have gone there
+    closer = polished(S, sets, V)
+    assert separation(closer) < 0.5 * least  # without the limit it would have gone there
     assert explained(matrix, closer, 0.0) > explained(matrix, better, 0.0)
+
+
+def test_components_are_never_brought_closer_than_can_be_told_apart():
+    S, sets, V = collapsing()
+    for _ in range(20):
+        V = polished(S, sets, V, tol=0.0)
+        assert separation(V) >= DISTINCT * (1 - 1e-6)
 
 
 def test_loadings_that_are_closer_than_allowed_are_not_moved():
     S, sets, V = collapsing()
-    np.testing.assert_allclose(polished(S, sets, V, least_angle=0.99), V, atol=1e-15)
+    np.testing.assert_allclose(polished(S, sets, V, least=0.99), V, atol=1e-15)
 
 
 def test_a_ridge_pulls_the_best_loadings_apart():
     S, sets, V = collapsing()
     angles = []
     for ridge in (1e-3, 1e-1):
-        better = polished(S, sets, V, ridge=ridge, least_angle=1e-6)
+        better = polished(S, sets, V, ridge=ridge)
         angles.append(np.linalg.eigvalsh(better.T @ better)[0])
     assert angles[1] > 2 * angles[0]

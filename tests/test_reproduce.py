@@ -15,10 +15,10 @@ from redac.cli import reproduce as command
 from redac.datasets import load_pitprops, make_toy
 from redac.experiments import EXPERIMENTS, measures, printed, reproduce, runner
 from redac.experiments.contenders import MethodContender, SearchContender, methods
-from redac.experiments.faces import equalized
+from redac.experiments.face_tables import equalized
 from redac.experiments.page import page
-from redac.experiments.problems import ClassificationProblem, Problem, RecoveryProblem
-from redac.experiments.real import PITPROPS
+from redac.experiments.problems import ClassificationProblem, ExperimentProblem, RecoveryProblem
+from redac.experiments.real_data_tables import PITPROPS
 from redac.experiments.runner import run
 from redac.experiments.store import Store, fingerprint
 from redac.experiments.summary import (
@@ -28,7 +28,7 @@ from redac.experiments.summary import (
     against_the_rivals,
     rows_of,
 )
-from redac.experiments.synthetic import TOY, toy_problem
+from redac.experiments.synthetic_tables import TOY, toy_problem
 
 ROW_KEYS = {"experiment", "setting", "method", "metric", "ours", "paper"}
 needs_data = pytest.mark.skipif(
@@ -41,13 +41,15 @@ def small_problem(setting, seed):
     rng = np.random.default_rng(seed)
     scores = rng.standard_normal((24, 3)) * [9, 6, 4]
     directions = np.abs(rng.standard_normal((3, 36))) * (rng.random((3, 36)) < 0.4)
-    return Problem(scores @ directions + 0.3 * rng.standard_normal((24, 36)), (6, 5, 4))
+    return ExperimentProblem(scores @ directions + 0.3 * rng.standard_normal((24, 36)), (6, 5, 4))
 
 
 def small_images(setting, seed):
     problem = small_problem(setting, seed)
     matrix = np.tile(problem.matrix, (1, 11))[:, : 19 * 19]
-    return Problem(matrix + 0.1 * np.random.default_rng(seed).standard_normal(matrix.shape), (9, 9))
+    return ExperimentProblem(
+        matrix + 0.1 * np.random.default_rng(seed).standard_normal(matrix.shape), (9, 9)
+    )
 
 
 def small_classification(setting, seed):
@@ -97,13 +99,13 @@ def printed_figures(rows):
 
 @pytest.fixture
 def count_measures(monkeypatch):
-    """The units that were really computed."""
+    """The trials that were really computed."""
     computed = []
     original = runner.measure
 
-    def counting(unit, key):
-        computed.append(unit.place)
-        return original(unit, key)
+    def counting(trial, key):
+        computed.append(trial.place)
+        return original(trial, key)
 
     monkeypatch.setattr(runner, "measure", counting)
     return computed
@@ -136,7 +138,7 @@ def test_every_experiment_runs_and_writes_its_results(name, tmp_path):
     text = (tmp_path / "results.md").read_text()
     for result in made.results:
         assert result.experiment.title in text
-    pictures = sorted(path.name for path in (tmp_path / "figures").iterdir())
+    pictures = sorted(path.name for path in (tmp_path / "figures").glob("*"))
     for picture in pictures:
         assert (tmp_path / "figures" / picture).stat().st_size > 1000
         if picture.endswith(".svg"):
@@ -150,10 +152,10 @@ def test_every_experiment_runs_and_writes_its_results(name, tmp_path):
 def test_scores_are_those_of_a_plain_loop(tmp_path):
     records = run(TINY, store_in(tmp_path), seed=5)
     for record in records:
-        unit = next(unit for unit in runner._units(TINY, 5) if unit.place == _place(record))
-        data = make_toy(500, random_state=unit.data_seed)
-        V = unit.contender.components(
-            RecoveryProblem(np.cov(data.data.T), (6, 6), covariance=True), (6, 6), unit.data_seed
+        trial = next(trial for trial in runner._trials(TINY, 5) if trial.place == _place(record))
+        data = make_toy(500, random_state=trial.data_seed)
+        V = trial.contender.components(
+            RecoveryProblem(np.cov(data.data.T), (6, 6), covariance=True), (6, 6), trial.data_seed
         )
         first = abs(V[0] @ data.components[0]) >= 0.99 and abs(V[1] @ data.components[1]) >= 0.99
         swapped = abs(V[0] @ data.components[1]) >= 0.99 and abs(V[1] @ data.components[0]) >= 0.99
@@ -233,10 +235,10 @@ def test_changed_code_is_not_taken_from_the_store(tmp_path, count_measures, monk
 
 
 def test_all_contenders_see_the_same_data_and_no_two_repeats_do():
-    units = runner._units(TOY.repeated(3), 0)
+    trials = runner._trials(TOY.repeated(3), 0)
     seeds = {}
-    for unit in units:
-        seeds.setdefault((unit.setting, unit.repeat), set()).add(unit.data_seed)
+    for trial in trials:
+        seeds.setdefault((trial.setting, trial.repeat), set()).add(trial.data_seed)
     assert all(len(each) == 1 for each in seeds.values())
     assert len(set.union(*seeds.values())) == 12
 
@@ -244,7 +246,8 @@ def test_all_contenders_see_the_same_data_and_no_two_repeats_do():
 def test_processes_side_by_side_give_the_same(tmp_path):
     alone = run(TINY, store_in(tmp_path, "one"), n_jobs=1)
     together = run(TINY, store_in(tmp_path, "two"), n_jobs=2)
-    assert [record["measures"] for record in alone] == [record["measures"] for record in together]
+    for one, other in zip(alone, together, strict=True):
+        assert one["measures"] == pytest.approx(other["measures"])
 
 
 def test_cardinalities_are_taken_over_from_the_other_contender(tmp_path):

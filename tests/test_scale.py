@@ -17,8 +17,9 @@ import redac.sources.sparse
 from helpers import centred, factor_data, relative_error
 from redac import SparsePCA
 from redac.cli import main
+from redac.exceptions import BlockError, NonFiniteError
 from redac.files import DataFileError, read_table
-from redac.sources import BlockError, NonFiniteError, as_data
+from redac.sources import as_data
 from redac.sources.progress import watching
 from redac.sources.scatter import Scatter, joined
 
@@ -174,7 +175,6 @@ def test_every_question_about_the_scatter_matrix_is_answered(container, shape, w
     close(data.submatrix(support), A[:, support].T @ A[:, support])
     close(data.quadratic(V), V.T @ A.T @ A @ V)
     close(data.left(V), A @ V)
-    close(data.left_columns(support, V[support]), A[:, support] @ V[support])
     close(data.right(U), A.T @ U)
     close(data.dense(), A)
     close(data.dense_columns(support), A[:, support])
@@ -183,6 +183,7 @@ def test_every_question_about_the_scatter_matrix_is_answered(container, shape, w
     assert data.shape == (n, d)
 
 
+@pytest.mark.filterwarnings("ignore::redac.exceptions.ScaleWarning")
 @pytest.mark.parametrize("container", ["store", "store-sparse", "dask-both", "dask-one-row-blocks"])
 @pytest.mark.parametrize("scale", [1e-305, 1e-160, 1e160, 1e305])
 @standardize
@@ -642,7 +643,7 @@ def test_a_block_that_cannot_be_read_is_named():
 def test_a_store_that_ends_early_is_an_error():
     store = RowStore(mixed_data("tall"))
     store.shape = (70, 12)
-    with pytest.raises((ValueError, BlockError), match=r"70 rows, but 60 were read|cannot be read"):
+    with pytest.raises(BlockError, match=r"row 51, .* 9 rows; 17 were asked for"):
         SparsePCA(2).fit(store)
 
 

@@ -1,7 +1,10 @@
 """Sparse principal components that a person can read.
 
 ``SparsePCA`` is the estimator; ``redac.metrics`` measures components, ``redac.datasets`` has the
-data of the paper, and the ``redac`` command does the work from a shell.
+data of the paper, ``redac.methods`` the methods it is compared with, ``redac.plots`` draws
+loadings, ``redac.certificate`` proves how good components are, ``redac.files`` reads data files,
+``redac.exceptions`` has the warnings of a fit and the errors of data, ``redac.constraints`` what
+loadings may be, and the ``redac`` command does the work from a shell.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -9,17 +12,42 @@ from typing import TYPE_CHECKING, Any
 from redac._version import __version__
 
 if TYPE_CHECKING:
-    from redac.estimator import SparsePCA
+    from redac import (
+        certificate,
+        constraints,
+        datasets,
+        exceptions,
+        files,
+        methods,
+        metrics,
+        plots,
+    )
+    from redac.model.estimator import SparsePCA
 
-__all__ = ["SparsePCA", "__version__"]
+__all__ = [
+    "SparsePCA",
+    "__version__",
+    "certificate",
+    "constraints",
+    "datasets",
+    "exceptions",
+    "files",
+    "methods",
+    "metrics",
+    "plots",
+]
 
 
 def __getattr__(name: str) -> Any:
-    # The estimator brings scikit-learn with it; `redac --help` should not wait for that.
+    # Most of this brings scikit-learn or scipy with it; `redac --help` should not wait for them.
     if name == "SparsePCA":
-        from redac.estimator import SparsePCA
+        from redac.model.estimator import SparsePCA
 
         return SparsePCA
+    if name in __all__:
+        from importlib import import_module
+
+        return import_module(f"redac.{name}")
     raise AttributeError(f"module 'redac' has no attribute {name!r}")
 
 

@@ -17,6 +17,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["L0", "L1", "Constraint", "Nonnegative"]
+
 Vector = NDArray[np.float64]
 
 # Steps towards the survivors of an l1 bound. Each leaves about half of the entries; more of them
@@ -43,6 +45,14 @@ class Constraint(Protocol):
 
         The vector is made a unit vector again afterwards. None where other entries or the length of
         the vector limit an entry.
+        """
+        ...
+
+    def restricted(self, features: NDArray[np.intp]) -> Constraint:
+        """The same set for vectors of these features alone, the entries of all others being zero.
+
+        The constraint itself where it treats all features alike; one that knows its features by
+        their numbers must count anew.
         """
         ...
 
@@ -79,6 +89,9 @@ class L0:
     @property
     def free_range(self) -> tuple[float, float] | None:
         return -np.inf, np.inf
+
+    def restricted(self, features: NDArray[np.intp]) -> L0:
+        return self
 
 
 @dataclass(frozen=True)
@@ -136,6 +149,9 @@ class L1:
     def free_range(self) -> tuple[float, float] | None:
         return None
 
+    def restricted(self, features: NDArray[np.intp]) -> L1:
+        return self
+
 
 @dataclass(frozen=True)
 class Nonnegative:
@@ -163,6 +179,9 @@ class Nonnegative:
     @property
     def free_range(self) -> tuple[float, float] | None:
         return None if self.inner.free_range is None else (0.0, np.inf)
+
+    def restricted(self, features: NDArray[np.intp]) -> Nonnegative:
+        return Nonnegative(self.inner.restricted(features))
 
 
 def normalized(w: Vector) -> Vector:

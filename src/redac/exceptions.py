@@ -1,8 +1,20 @@
-"""Warnings that a fit may give. Each names the components concerned and what can be done."""
+"""Warnings that a fit may give, and errors of data. Each says what it is about and what to do."""
 
 from __future__ import annotations
 
-__all__ = ["CardinalityWarning", "ExhaustedWarning", "FitInterruptedWarning", "SeparationWarning"]
+import math
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = [
+    "BlockError",
+    "CardinalityWarning",
+    "ExhaustedWarning",
+    "FitInterruptedWarning",
+    "NonFiniteError",
+    "ScaleWarning",
+    "SeparationWarning",
+]
 
 
 class ExhaustedWarning(UserWarning):
@@ -13,9 +25,45 @@ class SeparationWarning(UserWarning):
     """Some components are almost linear combinations of the others."""
 
 
+class ScaleWarning(UserWarning):
+    """The variances of the data are beyond the range of float64; shares of them are not."""
+
+
 class FitInterruptedWarning(UserWarning):
     """The fit was interrupted; the best components found so far are kept."""
 
 
 class CardinalityWarning(UserWarning):
     """A method could not reach the cardinality asked for, and says what it settled for."""
+
+
+class NonFiniteError(ValueError):
+    """NaN or infinity in the data, with the place of the first one."""
+
+    def __init__(self, row: int, column: int, value: float, name: str | None = None) -> None:
+        self.row, self.column, self.value, self.name = row, column, value, name
+        what = "NaN" if math.isnan(value) else "infinity"
+        label = "" if name is None else f" ({name!r})"
+        super().__init__(
+            f"Input X contains {what}: row {row}, column {column}{label}, counted from 0. "
+            "Fill in or drop such rows first, for instance with sklearn.impute.SimpleImputer."
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.row, self.column, self.value, self.name)
+
+    def named(self, feature_names: Sequence[str]) -> NonFiniteError:
+        """The same error with the name of the column."""
+        return NonFiniteError(self.row, self.column, self.value, str(feature_names[self.column]))
+
+
+class BlockError(RuntimeError):
+    """A block of rows could not be read or computed; the message says which one, and why."""
+
+    def __init__(self, number: int, start: int | None, why: str) -> None:
+        self.number, self.start, self.why = number, start, " ".join(why.split())
+        place = "" if start is None else f", which begins with row {start},"
+        super().__init__(f"Block {number} of the data{place} (counted from 0) {self.why}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.number, self.start, self.why)

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from redac import variance
-from redac.sources import Source, as_data, as_source, covariance_source
+from redac.solver import variance
 from redac.sources.base import Array
+from redac.sources.reading import Given, read_covariance
 
 __all__ = ["cumulative_pev", "explained_variance_ratio", "pev", "rre", "separation"]
 
@@ -27,8 +27,9 @@ def pev(X: Any, components: Any, *, covariance: bool = False) -> float:
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n_samples, n_features), or (n_features, n_features)
-        Data, or with ``covariance=True`` a covariance matrix.
+    X : array, frame or sparse matrix of shape (n_samples, n_features), or (n_features, n_features)
+        Data, or with ``covariance=True`` a covariance matrix. All that ``SparsePCA.fit`` takes;
+        what it reads in blocks is read in blocks here too, once.
     components : array of shape (n_components, n_features)
     covariance : bool, default=False
 
@@ -74,17 +75,18 @@ def explained_variance_ratio(
     -------
     ndarray of shape (n_components,)
     """
-    source, V = _source_and_loadings(X, components, covariance)
-    M = source.quadratic(V)
-    if definition == "projection":
-        values = variance.increments(M, V.T @ V)
-    elif definition == "qr":
-        values = variance.qr_adjusted(M)
-    elif definition == "raw":
+    if definition not in ("projection", "qr", "raw"):
+        raise ValueError(f"definition={definition!r} must be 'projection', 'qr' or 'raw'.")
+    V = _loadings(components)
+    if definition == "raw":
+        total, M = _total_and_products(X, V, covariance)
         values = M.diagonal().copy()
     else:
-        raise ValueError(f"definition={definition!r} must be 'projection', 'qr' or 'raw'.")
-    return values / source.total if source.total > 0 else np.zeros_like(values)
+        basis = variance.Basis.of(V)
+        total, M = _total_and_products(X, basis.Q, covariance)
+        explained = variance.Explained(basis, M)
+        values = explained.increments() if definition == "projection" else explained.adjusted()
+    return values / total if total > 0 else np.zeros_like(values)
 
 
 def separation(components: Any) -> float:
@@ -94,26 +96,26 @@ def separation(components: Any) -> float:
     """
     V = _loadings(components)
     lengths = np.linalg.norm(V, axis=0)
-    V = V / np.where(lengths > 0, lengths, 1.0)
-    return variance.separation(V.T @ V)
+    return variance.separation(V / np.where(lengths > 0, lengths, 1.0))
 
 
-def _source_and_loadings(X: Any, components: Any, covariance: bool) -> tuple[Source, Array]:
-    V = _loadings(components)
-    source = covariance_source(X) if covariance else _data_source(X)
-    if V.shape[0] != source.n_features:
+def _total_and_products(X: Any, V: Array, covariance: bool) -> tuple[float, Array]:
+    """Tr S and VᵀSV, in the same unit; streamed data are read once."""
+    if covariance:
+        source = read_covariance(X)
+        _refuse_other_width(V, source.n_features)
+        return source.total, source.quadratic(V)
+    given = Given.of(X)
+    _refuse_other_width(V, given.n_features)
+    return given.products(V)
+
+
+def _refuse_other_width(V: Array, n_features: int) -> None:
+    if V.shape[0] != n_features:
         raise ValueError(
-            f"The components have {V.shape[0]} entries, the data {source.n_features} features; "
+            f"The components have {V.shape[0]} entries, the data {n_features} features; "
             "components are rows."
         )
-    return source, V
-
-
-def _data_source(X: Any) -> Source:
-    X = X if hasattr(X, "format") else np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions, not {X.ndim}.")
-    return as_source(as_data(X))
 
 
 def _loadings(components: Any) -> Array:

@@ -12,19 +12,34 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 
 from redac.constraints import L0, L1, Constraint, Nonnegative, may_collapse
-from redac.sources.base import Array
 
+# What an object must have to be a constraint.
+_OF_CONSTRAINTS = ("maximize", "contains", "free_range", "restricted")
 INITS = ("pca", "varimax", "random")
 # How far apart components stay where nothing but an l1 bound holds them.
 _APART = 0.1
 
 
 def build_constraints(
-    n_components: int, n_features: int, *, cardinality: Any, l1_bound: Any, nonnegative: Any
+    n_components: int,
+    n_features: int,
+    *,
+    cardinality: Any,
+    l1_bound: Any,
+    nonnegative: Any,
+    constraint: Any = None,
 ) -> list[Constraint]:
     """One constraint for each component."""
+    if constraint is not None:
+        if cardinality is not None or l1_bound is not None or nonnegative is not False:
+            raise ValueError(
+                f"constraint={constraint!r} was given beside cardinality, l1_bound or nonnegative; "
+                "it takes their place, choose one."
+            )
+        return [_constraint(each) for each in _for_each("constraint", constraint, n_components)]
     if cardinality is not None and l1_bound is not None:
         raise ValueError(
             f"cardinality={cardinality!r} and l1_bound={l1_bound!r} were both given; "
@@ -52,7 +67,7 @@ def cardinalities(cardinality: Any, n_components: int, n_features: int) -> list[
 
 def is_shared(value: Any) -> bool:
     """Whether one value was given for all components, rather than one for each."""
-    return value is None or isinstance(value, (bool, np.bool_, Real))
+    return value is None or isinstance(value, (bool, np.bool_, Real)) or _is_constraint(value)
 
 
 def count(name: str, value: Any, *, least: int, most: int | None = None, why: str = "") -> int:
@@ -107,7 +122,20 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def start(init: Any, n_components: int, n_features: int) -> str | Array:
+def names(name: str, value: Any, n_features: int) -> list[str]:
+    """One name for each feature."""
+    if isinstance(value, str) or not hasattr(value, "__len__"):
+        raise TypeError(f"{name}={value!r} must be a sequence of {n_features} names.")
+    given = list(value)
+    if len(given) != n_features:
+        raise ValueError(f"{name} has {len(given)} names for {n_features} features.")
+    for each in given:
+        if not isinstance(each, str):
+            raise TypeError(f"{name} holds {each!r}; all names must be strings.")
+    return [str(each) for each in given]
+
+
+def start(init: Any, n_components: int, n_features: int) -> str | NDArray[np.float64]:
     """The start asked for: a name, or loadings of d × r from an array of components."""
     if isinstance(init, str):
         if init not in INITS:
@@ -138,7 +166,8 @@ def _for_each(name: str, value: Any, n_components: int) -> Sequence[Any]:
     if is_shared(value):
         return [value] * n_components
     if isinstance(value, str) or not hasattr(value, "__len__"):
-        raise TypeError(f"{name}={value!r} must be a number or a sequence of numbers.")
+        what = "constraint" if name == "constraint" else "number"
+        raise TypeError(f"{name}={value!r} must be a {what} or a sequence of {what}s.")
     if len(value) != n_components:
         raise ValueError(
             f"{name} has {len(value)} values for n_components={n_components}; "
@@ -161,6 +190,21 @@ def _cardinality(value: Any, n_features: int) -> int:
         # Rounding must not cost an entry: 0.29 of 100 features are 29.
         return max(1, math.floor(float(value) * n_features + 1e-9))
     raise TypeError(f"cardinality={value!r} must be a whole number or a share in (0, 1].")
+
+
+def _constraint(value: Any) -> Constraint:
+    if not _is_constraint(value):
+        missing = [name for name in _OF_CONSTRAINTS if not hasattr(value, name)]
+        raise TypeError(
+            f"constraint={value!r} is no constraint: it has no {', '.join(missing)}. Take one of "
+            "redac.constraints, or give an object with the methods of Constraint there."
+        )
+    made: Constraint = value
+    return made
+
+
+def _is_constraint(value: Any) -> bool:
+    return not isinstance(value, type) and all(hasattr(value, name) for name in _OF_CONSTRAINTS)
 
 
 def _l1_bound(value: Any) -> float:

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from redac.show.tables import component_names
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+__all__ = ["plot_loadings"]
 
 _MOST_NAMES = 60
 
@@ -48,7 +52,7 @@ def plot_loadings(
     shown = np.ma.masked_equal(loadings, 0.0)
     ax.pcolormesh(shown, cmap="RdBu", vmin=-1, vmax=1, edgecolors="#d8dee4", linewidth=0.5)
     ax.set_ylim(d, 0)
-    ax.set_xticks(np.arange(r) + 0.5, [f"PC{i + 1}" for i in range(r)])
+    ax.set_xticks(np.arange(r) + 0.5, component_names(r))
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     if feature_names is not None and d <= _MOST_NAMES:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,15 +10,19 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from redac import parameters, variance
+from redac import parameters
 from redac.certificate import cheap
+from redac.certificate.improve import improve
 from redac.certificate.result import Certificate
 from redac.certificate.roots import roots
 from redac.certificate.rounding import eigenvalue_margin
 from redac.certificate.tree import Incumbent, Tree
-from redac.exceptions import FitInterruptedWarning
-from redac.sources import covariance_source
+from redac.constraints import L0
+from redac.solver import variance
+from redac.sources import Gram, checked_covariance
 from redac.sources.base import Array
+from redac.sources.covariance import INDEFINITENESS, require_semidefinite
+from redac.sources.spectrum import EXACT_ORDER
 
 # Called with the bound and the best value known, in percent, and the seconds used.
 OnProgress = Callable[[float, float, float], None]
@@ -34,7 +37,15 @@ _POLISH_ROUNDS = 20
 _POLISH_SWEEPS = 100
 _POLISH_LEAST_TIME = 5.0
 _BETTER = 1e-6
-_ONE_THREAD_ORDER = 300
+# The order up to which one thread decomposes a matrix as fast as two: at 1200 it needs a third of
+# their processor time, and much less of the clock where other programs are at work.
+_ONE_THREAD_ORDER = 1500
+# Seconds that a decomposition of a matrix of order 1000 may take; they grow with the cube of the
+# order. Measured: 0.13 on a processor of its own, 0.3 on one shared with others. What has begun
+# cannot be stopped.
+_DECOMPOSITION_SECONDS = 0.4
+# A mixture needs a factor of S, then several decompositions until it is of use.
+_DECOMPOSITIONS_OF_MIXTURE = 4
 
 
 def certificate(
@@ -50,6 +61,10 @@ def certificate(
     The value is computed from S and the components; the bound holds for all unit vectors with these
     cardinalities, orthogonal or not, and includes the rounding errors of its computation.
 
+    Beyond 500 features the eigenvalues of S are computed if there is time for that. If not, the
+    bound comes from the largest variances, or from the trace and the norm of S, and S is trusted to
+    have no negative eigenvalue beyond what ``fit_covariance`` accepts.
+
     Parameters
     ----------
     S : array of shape (n_features, n_features)
@@ -58,7 +73,8 @@ def certificate(
     cardinality : int, float, sequence of those, or None, default=None
         What each component may use, as for ``SparsePCA``; None: what each of them does use.
     time_limit : float, default=60
-        Seconds. The best bound proved by then is returned; Ctrl-C has the same effect at once.
+        Seconds for all of it. The best bound proved by then is returned; Ctrl-C has the same effect
+        at once.
     on_progress : callable or None, default=None
         Called now and then with the bound, the best value known and the seconds used.
 
@@ -69,17 +85,19 @@ def certificate(
     """
     began = time.monotonic()
     limit = parameters.amount("time_limit", time_limit)
-    source = covariance_source(S)
+    matrix, unit = checked_covariance(S, eigenvalues=False)
+    source = Gram(matrix, variance_unit=unit)
     V = _checked_loadings(components, source.n_features)
     allowed = _checked_cardinalities(V, cardinality)
     if source.total == 0.0:
         return Certificate(0.0, 0.0, "variances", allowed)
     total = source.total
-    work = _Work(source.S / total, V, allowed, began, began + limit, on_progress)
-    # Thousands of small decompositions: threads would spend their time waiting for each other.
+    unit *= total
+    work = _Work(source.S / total, unit, V, allowed, began, began + limit, on_progress)
+    # Threads would spend most of their time waiting for each other.
     with threadpool_limits(limits=1 if len(V) <= _ONE_THREAD_ORDER else None):
         work.run()
-    value = variance.explained(source.quadratic(V), V.T @ V) / total
+    value = variance.Explained.of(V, source.quadratic).together() / total
     return work.certificate(value)
 
 
@@ -88,6 +106,7 @@ class _Work:
     """One certificate in the making; all values are shares of the total variance."""
 
     S: Array
+    unit: float
     V: Array
     cardinality: tuple[int, ...]
     began: float
@@ -100,23 +119,25 @@ class _Work:
     incumbent: Incumbent = field(init=False)
 
     def __post_init__(self) -> None:
-        eigenvalues, vectors = np.linalg.eigh(self.S)
-        self.eigenvalues = np.maximum(eigenvalues, 0.0)
-        if eigenvalues[0] < 0.0:
-            # Tr(SP) ≤ Tr(S₊P) for every projector, and the proofs need S₊.
-            lifted = (vectors * self.eigenvalues) @ vectors.T
-            self.S = (lifted + lifted.T) / 2
+        self._begin_with(self.S)
+
+    def _begin_with(self, S: Array) -> None:
         tolerance = _TOLERANCE_OF_ONE if len(self.cardinality) == 1 else _TOLERANCE
-        self.incumbent = Incumbent(self.S, self.V, tolerance, self.deadline)
+        self.S, self.incumbent = S, Incumbent(S, self.V, tolerance, self.deadline)
 
     def run(self) -> None:
         """All bounds, the cheap ones first, until one meets the value or time is up."""
+        if not self._affords(1):
+            self._look_at_norms()
+            return
         try:
             for step in (self._look_at_spectrum, self._mix, self._improve, self._search):
                 step()
                 if self._is_over:
                     break
         except KeyboardInterrupt:
+            if not self.method:
+                self._look_at_norms()
             self.interrupted = True
 
     def certificate(self, value: float) -> Certificate:
@@ -141,17 +162,42 @@ class _Work:
         settled = self.bound <= self.incumbent.threshold
         return settled or self.interrupted or time.monotonic() > self.deadline
 
+    def _affords(self, decompositions: int) -> bool:
+        """Whether there is time for so many decompositions of S; small ones take none."""
+        d = len(self.S)
+        seconds = decompositions * _DECOMPOSITION_SECONDS * (d / 1000) ** 3
+        return d <= EXACT_ORDER or time.monotonic() + seconds <= self.deadline
+
+    def _look_at_norms(self) -> None:
+        """Bounds that need no eigenvalue: the trace and the norm of S, the largest variances.
+
+        Negative eigenvalues of the size that is accepted let components explain more than the trace
+        of their variables, by so much for each of these.
+        """
+        d, r, count = len(self.S), len(self.cardinality), sum(self.cardinality)
+        self._accept(cheap.norm_bound(self.S, r), "norms")
+        used = min(count, d)
+        most_negative = INDEFINITENESS * float(np.linalg.norm(self.S))
+        self._accept(cheap.trace_bound(self.S.diagonal(), used) + used * most_negative, "variances")
+
     def _look_at_spectrum(self) -> None:
         """The largest eigenvalues, the largest variances."""
+        eigenvalues, vectors = np.linalg.eigh(self.S)
+        require_semidefinite(eigenvalues, self.unit)
+        if eigenvalues[0] < 0.0:
+            # Tr(SP) ≤ Tr(S₊P) for every projector, and the proofs need S₊.
+            eigenvalues = np.maximum(eigenvalues, 0.0)
+            lifted = (vectors * eigenvalues) @ vectors.T
+            self._begin_with((lifted + lifted.T) / 2)
         r, count = len(self.cardinality), sum(self.cardinality)
-        self._accept(cheap.eigenvalue_bound(self.eigenvalues, r), "eigenvalues")
+        self._accept(cheap.eigenvalue_bound(eigenvalues, r), "eigenvalues")
         if count < len(self.S):
             self._accept(cheap.trace_bound(self.S.diagonal(), count), "variances")
 
     def _mix(self) -> None:
         """Where not all variables can be used, a mixture of both; a search on few does better."""
         r, count = len(self.cardinality), sum(self.cardinality)
-        if r > 1 and count < len(self.S):
+        if r > 1 and count < len(self.S) and self._affords(_DECOMPOSITIONS_OF_MIXTURE):
             self._accept(cheap.mixed_bound(self.S, r, count, self.deadline), "mixture")
 
     def _improve(self) -> None:
@@ -159,27 +205,23 @@ class _Work:
         in_reach = len(self.S) <= _POLISH_ORDER and len(self.cardinality) > 1
         if not in_reach or self.deadline - time.monotonic() < _POLISH_LEAST_TIME:
             return
-        from redac.estimator import SparsePCA
-
-        model = SparsePCA(
-            len(self.cardinality),
-            cardinality=list(self.cardinality),
-            init=self.V.T,
-            n_init=1,
-            n_perturbations=_POLISH_ROUNDS,
-            max_iter=_POLISH_SWEEPS,
-            random_state=0,
+        found = improve(
+            self.S,
+            [L0(k) for k in self.cardinality],
+            self.V,
+            rounds=_POLISH_ROUNDS,
+            sweeps=_POLISH_SWEEPS,
+            seed=0,
+            deadline=self.deadline,
         )
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model.fit_covariance(self.S)
-        self.incumbent.offer(model.components_.T)
-        if any(issubclass(warning.category, FitInterruptedWarning) for warning in caught):
-            raise KeyboardInterrupt
+        self.incumbent.offer(found.V)
+        self.interrupted |= found.interrupted
 
     def _search(self) -> None:
         """Branch and bound."""
-        tree = Tree(roots(self.S, self.cardinality), self.incumbent)
+        if not self._affords(len(self.cardinality)):  # for one step
+            return
+        tree = Tree(roots(self.S, self.cardinality, self.deadline), self.incumbent)
         if tree.nodes == 0:
             return
         margin = 4.0 * eigenvalue_margin(self.S, len(self.cardinality))

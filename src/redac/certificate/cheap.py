@@ -29,6 +29,20 @@ def trace_bound(variances: Array, count: int) -> float:
     return float(np.sort(variances)[-count:].sum()) * (1 + variances.size * EPSILON)
 
 
+def norm_bound(S: Array, r: int) -> float:
+    """At least the r largest eigenvalues of S, from its trace and its Frobenius norm alone.
+
+    Numbers with a given sum and given squares have the largest r of them when these are equal and
+    the others too.
+    """
+    d, total = len(S), float(np.trace(S))
+    # The sums are of d and of d² terms, and no term of theirs is rounded by more than a few ε.
+    squares = float(np.einsum("ij,ij->", S, S)) * (1.0 + 4.0 * d * d * EPSILON)
+    spread = max(squares - total * total / d, 0.0) + 4.0 * d * EPSILON * total * total
+    bound = r * total / d + float(np.sqrt(r * (d - r) / d * spread))
+    return bound * (1.0 + 4.0 * d * EPSILON)
+
+
 def mixed_bound(S: Array, r: int, count: int, deadline: float = np.inf) -> float:
     """The best mixture of the two for r components on ``count`` variables, of S = AᵀA.
 

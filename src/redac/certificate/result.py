@@ -20,7 +20,8 @@ class Certificate:
     value : percentage of the variance that the components explain (PEV).
     upper_bound : no loadings with these cardinalities explain a larger percentage.
     gap : the difference of the two, in percentage points.
-    method : the bound that won: "eigenvalues", "variances", "mixture", "blocks" or "lifted dual".
+    method : the bound that won: "eigenvalues", "variances", "norms", "mixture", "blocks" or "lifted
+        dual".
     proved : whether the gap is below 0.05.
     cardinality : the number of non-zeros that each component may have.
     nodes : how many regions of the feasible set were bounded.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import combinations, product
 from math import comb
 
 import numpy as np
 
-from redac.certificate.blocks import BlockNode, Group, Matrix, largest_union
 from redac.certificate.flags import FlagNode, Subproblem
+from redac.certificate.groups import BlockNode, Group, Matrix, largest_union
 from redac.certificate.tree import Node
 from redac.sources.base import Array
 
@@ -20,8 +22,10 @@ _MOST_PARTITIONED = 8
 _MOST_SPLIT = 5000
 
 
-def roots(S: Array, cardinalities: Sequence[int]) -> list[Node]:
+def roots(S: Array, cardinalities: Sequence[int], deadline: float = np.inf) -> list[Node]:
     """The regions of the whole problem; none where a search is out of reach.
+
+    None, too, if they have not all been bounded by the deadline: some of them prove nothing.
 
     Components of cardinality one split off: span{e_j, v} does not change when v is made zero at j,
     so they explain Tr S_JJ for some J, and the others what they can without J.
@@ -34,12 +38,25 @@ def roots(S: Array, cardinalities: Sequence[int]) -> list[Node]:
         if d > BLOCK_ORDER or len(several) > _MOST_PARTITIONED:
             return []
         matrix = Matrix(S)
-        return [BlockNode.root(matrix, groups) for groups in _partitions(cardinalities)]
+        partitions = _partitions(cardinalities)
+        return _in_time(
+            (partial(BlockNode.root, matrix, groups) for groups in partitions), deadline
+        )
     if d > FLAG_ORDER:
         return []
     if comb(d, ones) > _MOST_SPLIT:
         return [FlagNode.root(Subproblem.of(S, tuple(cardinalities), 0.0))]
-    return [_without(S, several, J) for J in combinations(range(d), ones)]
+    chosen = combinations(range(d), ones)
+    return _in_time((partial(_without, S, several, J) for J in chosen), deadline)
+
+
+def _in_time(regions: Iterable[Callable[[], Node]], deadline: float) -> list[Node]:
+    bounded: list[Node] = []
+    for region in regions:
+        if time.monotonic() > deadline:
+            return []
+        bounded.append(region())
+    return bounded
 
 
 def _without(S: Array, several: tuple[int, ...], J: tuple[int, ...]) -> Node:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from redac import variance
+from redac.solver import variance
 from redac.sources.base import Array
 
 # Called with the bound, the best value known (both as shares of the trace) and the seconds used.
@@ -39,7 +39,7 @@ class Incumbent:
 
     def explained(self, V: Array) -> float:
         """Tr(S P_V)."""
-        return variance.explained(V.T @ self.S @ V, V.T @ V)
+        return variance.Explained.of(V, lambda Q: Q.T @ self.S @ Q).together()
 
     def offer(self, V: Array) -> None:
         """Feasible loadings, in the order of the cardinalities, that may be better."""

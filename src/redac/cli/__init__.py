@@ -1,38 +1,50 @@
 """The ``redac`` command: parsing and printing, no mathematics.
 
-Exit status: 0 done, 1 the work failed, 2 the call or the input was wrong, with one line on standard
-error that says what and where.
+Exit status: 0 done, 1 the work failed, 2 the call or the input was wrong, 130 interrupted, 143
+ended by SIGTERM; unless it is 0, one line on standard error says what and where.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
-from numpy.linalg import LinAlgError
-
 from redac._version import __version__
-from redac.cli import certify, compare, fit, reproduce
-from redac.cli.inputs import WorkFailedError
+from redac.cli.signals import INTERRUPTED, EndedBySignal, ending_in_order
+from redac.show.escaping import printable
 
 __all__ = ["main"]
 
+_STATUSES = """\
+exit status:
+  0    done
+  1    the work failed, for instance because the disk is full
+  2    the call or the input was wrong
+  130  interrupted (Ctrl-C), what was found is kept
+  143  ended by SIGTERM, nothing is written
+"""
+
 
 class _Parser(argparse.ArgumentParser):
-    """Complains in one line."""
+    """Complains in one line, and ends its help with the exit statuses."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
 
+    def format_help(self) -> str:
+        return f"{super().format_help()}\n{_STATUSES}"
+
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see '{self.prog} --help')\n")
+        self.exit(2, f"{self.prog}: {printable(message)} (see '{self.prog} --help')\n")
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line as a whole; each command adds its own part."""
+    from redac.cli import certify, compare, fit, reproduce
+
     parser = _Parser(
         prog="redac",
         description="Principal components with few non-zero loadings, for people to read.",
@@ -46,23 +58,34 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    options = build_parser().parse_args(arguments)
-    try:
-        return int(options.run(options))
-    except BrokenPipeError:  # the reader of our output has seen enough, for instance `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    try:  # before anything else is imported: an interrupt may come at any time
+        with ending_in_order():
+            options = build_parser().parse_args(arguments)
+            return int(options.run(options))
+    except EndedBySignal as ending:
+        return _complain(ending, ending.status)
     except KeyboardInterrupt:
-        return _complain("interrupted", 1)
-    except (LinAlgError, WorkFailedError) as error:
-        return _complain(error, 1)
-    except (ValueError, TypeError, FileNotFoundError) as error:
-        return _complain(error, 2)
+        return _complain("interrupted", INTERRUPTED)
     except Exception as error:
-        return _complain(f"{type(error).__name__}: {error}".removesuffix(": "), 1)
+        return _explained(error)
+
+
+def _explained(error: Exception) -> int:
+    """One line for an error, and whose fault it is as a status."""
+    from numpy.linalg import LinAlgError
+
+    from redac.cli.inputs import WorkFailedError
+    from redac.disk import WriteError
+
+    if isinstance(error, (LinAlgError, WorkFailedError, WriteError)):
+        return _complain(error, 1)
+    if isinstance(error, (ValueError, TypeError, FileNotFoundError)):
+        return _complain(error, 2)
+    return _complain(f"{type(error).__name__}: {error}".removesuffix(": "), 1)
 
 
 def _complain(problem: object, status: int) -> int:
     line = " ".join(str(problem).split())
-    sys.stderr.write(f"redac: {line}\n")
+    with suppress(OSError):  # nobody reads it
+        sys.stderr.write(f"redac: {printable(line)}\n")
     return status

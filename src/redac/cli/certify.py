@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from redac.cli import fitting
 from redac.cli.inputs import add_data_options, component_count, numbers, read_data, whole_or_share
+from redac.cli.signals import INTERRUPTED
 
 if TYPE_CHECKING:
     from redac import SparsePCA
     from redac.certificate import Certificate
     from redac.files import Table
-
-# Up to this many features a covariance matrix is formed where the model has not kept one.
-_WIDEST = 3000
 
 
 def add_to(commands: Any) -> None:
@@ -34,7 +32,8 @@ def add_to(commands: Any) -> None:
         type=numbers(whole_or_share),
         required=True,
         metavar="K",
-        help="at most K non-zero loadings; one number for all components or a list such as 8,5,6",
+        help="at most K non-zero loadings; one number for all components or a list such as 8,5,6; "
+        "0.1 means a tenth of the features",
     )
     parser.add_argument(
         "--perturbations",
@@ -63,18 +62,28 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, fit, prove, print."""
-    from redac.cli import show
+    from redac.cli import terminal
+    from redac.model.proof import certificate_from_data
     from redac.parameters import amount
 
     amount("--time-limit", options.time_limit)
     table, is_covariance = read_data(options)
     model = _fitted(options, table, is_covariance)
-    show.left_out_columns(table)
+    terminal.left_out_columns(table)
+    # Who has interrupted the search does not want to wait for the proof.
+    limit = 0.0 if model.interrupted_ else options.time_limit
     with gap_line() as on_progress:
-        found = _certificate(options, model, table, is_covariance, on_progress)
-    show.components(model)
-    sys.stdout.write(f"\n{sentences(found)}\n")
-    return 0
+        found = certificate_from_data(
+            model,
+            table.values,
+            covariance=is_covariance,
+            time_limit=limit,
+            on_progress=on_progress,
+        )
+    terminal.components(model)
+    with terminal.printing():
+        sys.stdout.write(f"\n{sentences(found)}\n")
+    return INTERRUPTED if model.interrupted_ or found.interrupted else 0
 
 
 def sentences(found: Certificate) -> str:
@@ -107,7 +116,7 @@ def gap_line() -> Iterator[Callable[[float, float, float], None] | None]:
 def _fitted(options: argparse.Namespace, table: Table, is_covariance: bool) -> SparsePCA:
     """Components from a search, with its warnings as notes."""
     from redac import SparsePCA
-    from redac.cli import show
+    from redac.cli import terminal
 
     model = SparsePCA(
         component_count(options, table.values.shape[1], options.cardinality),
@@ -117,32 +126,6 @@ def _fitted(options: argparse.Namespace, table: Table, is_covariance: bool) -> S
         n_jobs=options.jobs,
         random_state=options.seed,
     )
-    caught = fitting.fit(model, options, table, is_covariance)
-    show.notes(caught)
+    caught = fitting.fit_table(model, options, table, is_covariance)
+    terminal.notes(caught)
     return model
-
-
-def _certificate(
-    options: argparse.Namespace,
-    model: SparsePCA,
-    table: Table,
-    is_covariance: bool,
-    on_progress: Callable[[float, float, float], None] | None,
-) -> Certificate:
-    """From what the model has kept, or for wider data from a covariance matrix made for this."""
-    import numpy as np
-
-    from redac.certificate import certificate
-
-    X = table.values
-    dense = isinstance(X, np.ndarray) and X.shape[1] <= _WIDEST
-    if model.scaled_covariance_ is not None or not dense:
-        return model.certificate(options.time_limit, on_progress)
-    S = X if is_covariance else np.cov(X, rowvar=False)
-    return certificate(
-        S / np.multiply.outer(model.scale_, model.scale_),
-        model.components_,
-        cardinality=options.cardinality,
-        time_limit=options.time_limit,
-        on_progress=on_progress,
-    )

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from redac.cli.inputs import add_data_options, component_count, numbers, read_data, whole_or_share
+from redac.cli.signals import INTERRUPTED
 
 if TYPE_CHECKING:
     from redac.files import Table
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedMethod:
     """What one method did."""
 
     method: str
@@ -46,8 +49,8 @@ def add_to(commands: Any) -> None:
         type=numbers(whole_or_share),
         required=True,
         metavar="K",
-        help="non-zero loadings, one number for all components or a list such as 8,5,6; "
-        "block methods reach the sum",
+        help="non-zero loadings, one number for all components or a list such as 8,5,6; 0.1 means "
+        "a tenth of the features; block methods reach the sum",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed (default: 0)")
     parser.set_defaults(run=run)
@@ -55,19 +58,25 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, run every method, print the table."""
-    from redac.cli import show
+    from redac.cli import terminal
 
     table, is_covariance = read_data(options)
     names = _chosen(options.methods)
-    rows = []
-    with show.steps(len(names)) as step:
+    rows: list[ComparedMethod] = []
+    with terminal.steps(len(names)) as step, suppress(KeyboardInterrupt):
         for name in names:
             step(name)
             rows.append(_measured(name, options, table, is_covariance))
-    show.comparison(rows)
+    missing = names[len(rows) :]
+    if not rows:
+        raise KeyboardInterrupt
+    terminal.comparison(rows)
     for row in rows:
         if row.failure is not None:
-            show.note(f"{row.method}: {row.failure}")
+            terminal.note(f"{row.method}: {row.failure}")
+    if missing:
+        terminal.note(f"interrupted; not compared: {', '.join(missing)}")
+        return INTERRUPTED
     return 0 if any(row.failure is None for row in rows) else 1
 
 
@@ -79,12 +88,15 @@ def _chosen(methods: str | None) -> list[str]:
     return [find_method(name.strip()).name for name in methods.split(",")]
 
 
-def _measured(name: str, options: argparse.Namespace, table: Table, is_covariance: bool) -> Row:
-    """Run one method; the score is computed by ``redac.metrics``, never by the method."""
-    import numpy as np
+def _measured(
+    name: str, options: argparse.Namespace, table: Table, is_covariance: bool
+) -> ComparedMethod:
+    """Run one method.
 
-    from redac import metrics
-    from redac.cli import show
+    What its components explain is measured by the code that is common to all methods, on what the
+    fit has read: large files are neither copied nor read once more.
+    """
+    from redac.cli import terminal
     from redac.methods import MethodPCA
     from redac.methods.registry import METHODS
 
@@ -102,13 +114,12 @@ def _measured(name: str, options: argparse.Namespace, table: Table, is_covarianc
             fit = model.fit_covariance if is_covariance else model.fit
             fit(table.values)
     except (ValueError, MemoryError) as error:
-        return Row(name, np.nan, np.nan, [], time.perf_counter() - began, failure=str(error))
+        return ComparedMethod(
+            name, math.nan, math.nan, [], time.perf_counter() - began, failure=str(error)
+        )
     seconds = time.perf_counter() - began
-    show.notes(caught)
-    X = table.values
-    if options.standardize:
-        X = X / (np.outer(model.scale_, model.scale_) if is_covariance else model.scale_)
-    pev = metrics.pev(X, model.components_, covariance=is_covariance)
-    rre = metrics.rre(X, model.components_, covariance=is_covariance)
-    counts = np.count_nonzero(model.components_, axis=1).tolist()
-    return Row(name, pev, rre, counts, seconds, sparse=METHODS[name].sparse)
+    terminal.notes(caught)
+    pev = 100 * float(model.explained_variance_ratio_.sum())
+    rre = model.reconstruction_error_
+    counts = model.loadings_table().count().tolist()
+    return ComparedMethod(name, pev, rre, counts, seconds, sparse=METHODS[name].sparse)

@@ -8,20 +8,23 @@ from typing import IO, TYPE_CHECKING, Any
 
 from redac.cli import fitting
 from redac.cli.inputs import (
-    WorkFailedError,
     add_data_options,
     component_count,
     numbers,
     read_data,
     whole_or_share,
 )
-from redac.files import DataFileError, output_folder, refuse_unusable_folder, write_atomically
+from redac.cli.signals import INTERRUPTED
+from redac.disk import write_atomically
+from redac.files.together import refuse_unusable_folder, written_together
 
 if TYPE_CHECKING:
     from redac import SparsePCA
     from redac.files import Table
 
 _DEFAULT_CARDINALITY = 10
+_LOADINGS, _SCORES, _MODEL, _REPORT = "loadings.csv", "scores.csv", "model.npz", "report.html"
+_RESULT = (_LOADINGS, _SCORES, _MODEL, _REPORT)
 
 
 def add_to(commands: Any) -> None:
@@ -37,7 +40,8 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--output",
         metavar="DIR",
-        help="write loadings.csv, scores.csv, model.npz and report.html to this folder",
+        help="write loadings.csv, scores.csv (not from a covariance matrix), model.npz and "
+        "report.html to this folder, all of them or none",
     )
     parser.set_defaults(run=run)
 
@@ -50,7 +54,7 @@ def _add_bounds(parser: argparse.ArgumentParser) -> None:
         type=numbers(whole_or_share),
         metavar="K",
         help="at most K non-zero loadings; one number for all components or a list such as 8,5,6; "
-        "0.1 means a tenth of the features",
+        "0.1 means a tenth of the features (default: a third of them, but at most 10)",
     )
     bounds.add_argument(
         "--l1-bound",
@@ -64,10 +68,17 @@ def _add_bounds(parser: argparse.ArgumentParser) -> None:
 def _add_search(parser: argparse.ArgumentParser) -> None:
     """How they are looked for."""
     parser.add_argument(
-        "--init-count", type=int, metavar="N", help="number of starting points (default: 2)"
+        "--init-count",
+        type=int,
+        metavar="N",
+        help="number of starting points (default: several, none of them random)",
     )
     parser.add_argument(
-        "--ridge", type=float, default=0.0, help="keeps components from becoming parallel"
+        "--ridge",
+        type=float,
+        default=0.0,
+        metavar="R",
+        help="keeps components from becoming parallel (default: 0)",
     )
     parser.add_argument(
         "--min-separation",
@@ -76,6 +87,26 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         help="keep components at least so far apart, from 0 to 1 (default: 0.1 with --l1-bound and "
         "no ridge, else 0)",
     )
+    _add_perturbations(parser)
+    parser.add_argument(
+        "--max-iter",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="sweeps for each start at most (default: 1000)",
+    )
+    parser.add_argument(
+        "--tol",
+        type=float,
+        default=1e-7,
+        metavar="T",
+        help="a run ends when a sweep lowers the objective by no more than this share of the "
+        "variance (default: 1e-7)",
+    )
+
+
+def _add_perturbations(parser: argparse.ArgumentParser) -> None:
+    """The search for something better after the best start."""
     parser.add_argument(
         "--perturbations",
         type=int,
@@ -90,35 +121,36 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         help="chains of such rounds, each in a process of its own (default: 1)",
     )
     parser.add_argument(
-        "--max-iter", type=int, default=1000, metavar="N", help="sweeps for each start at most"
+        "--seed",
+        type=int,
+        metavar="S",
+        help="seed of random starting points and of --perturbations (default: another each time)",
     )
-    parser.add_argument(
-        "--tol", type=float, default=1e-7, help="a run ends when a sweep improves by less"
-    )
-    parser.add_argument("--seed", type=int, metavar="S", help="seed of random starting points")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, fit, print, write."""
-    from redac.cli import show
+    """Read, fit, write, print."""
+    from redac.cli import terminal
 
     if options.output is not None:
-        refuse_unusable_folder(options.output)
+        refuse_unusable_folder(options.output, _RESULT)
     table, is_covariance = read_data(options)
     model = _model(options, table.values.shape[1])
-    caught = fitting.fit(model, options, table, is_covariance)
+    caught = fitting.fit_table(model, options, table, is_covariance)
     # After the fit: a call that fails says so in one line, and says nothing else.
-    show.left_out_columns(table)
+    terminal.left_out_columns(table)
     if options.cardinality is None and options.l1_bound is None:
-        show.note(
+        terminal.note(
             f"at most {model.cardinality} non-zero loadings for each component; "
             "choose with --cardinality or --l1-bound"
         )
-    show.notes(caught)
-    show.components(model)
-    if options.output is not None:
-        _write(options, model, table, is_covariance)
-    return 0
+    terminal.notes(caught)
+    try:
+        if options.output is not None:
+            _write(options, model, table, is_covariance)
+    finally:  # a result that could not be written can be read all the same
+        terminal.components(model)
+    return INTERRUPTED if model.interrupted_ else 0
 
 
 def _model(options: argparse.Namespace, n_features: int) -> SparsePCA:
@@ -148,26 +180,24 @@ def _model(options: argparse.Namespace, n_features: int) -> SparsePCA:
 def _write(
     options: argparse.Namespace, model: SparsePCA, table: Table, is_covariance: bool
 ) -> None:
-    """All results into the output folder, each file whole or not at all."""
-    from redac.cli import show
-    from redac.report import html_report
-    from redac.tables import scores_table, short_names
+    """All results into the output folder, or none."""
+    from redac.cli import terminal
+    from redac.show.report import html_report
+    from redac.show.tables import scores_table, write_csv
 
-    folder = output_folder(options.output)
     loadings = model.loadings_table().fillna(0.0)
-    loadings.columns = short_names(model.n_components_)
     report = html_report(model, title=options.data)
-    try:
-        write_atomically(folder / "loadings.csv", lambda file: loadings.to_csv(file))
-        if not is_covariance:
-            with show.progress():  # a file that does not fit into memory is read once more
-                scores = scores_table(model, table.values, table.sample_names)
-            write_atomically(folder / "scores.csv", lambda file: scores.to_csv(file))
-        model.save(folder / "model.npz")
-        write_atomically(folder / "report.html", lambda file: _write_text(file, report))
-    except DataFileError as error:  # the folder was fine; the disk is full, or gone
-        raise WorkFailedError(error) from error
-    show.note(f"results written to {folder}")
+    scores = None
+    if not is_covariance:
+        with terminal.progress():  # a file that does not fit into memory is read once more
+            scores = scores_table(model.transform(table.values), table.sample_names)
+    with written_together(options.output, _RESULT) as folder:
+        write_atomically(folder / _LOADINGS, lambda file: write_csv(loadings, file))
+        if scores is not None:
+            write_atomically(folder / _SCORES, lambda file: write_csv(scores, file))
+        model.save(folder / _MODEL)
+        write_atomically(folder / _REPORT, lambda file: _write_text(file, report))
+    terminal.note(f"results written to {options.output}")
 
 
 def _write_text(file: IO[bytes], text: str) -> None:

@@ -13,20 +13,19 @@ if TYPE_CHECKING:
     from redac.files import Table
 
 
-def fit(
+def fit_table(
     model: SparsePCA, options: argparse.Namespace, table: Table, is_covariance: bool
 ) -> list[warnings.WarningMessage]:
-    """Fit the model, give it the names of the features, and return what it warned of."""
-    from redac.cli import show
-    from redac.files import DataFileError
-    from redac.sources import BlockError
+    """Fit the model to the table and its names, and return what it warned of."""
+    from redac.cli import terminal
+    from redac.disk import DataFileError
+    from redac.exceptions import BlockError
 
-    with show.progress() as callbacks, warnings.catch_warnings(record=True) as caught:
+    with terminal.progress(model.max_iter), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if callbacks and hasattr(model, "set_callbacks"):
-            model.set_callbacks(*callbacks)
         try:
-            (model.fit_covariance if is_covariance else model.fit)(table.values)
+            fit = model.fit_covariance if is_covariance else model.fit
+            fit(table.values, feature_names=table.feature_names)
         except LinAlgError:  # the work failed; a ValueError by descent, but not a wrong input
             raise
         except BlockError as error:
@@ -36,8 +35,7 @@ def fit(
             raise
         except ValueError as error:
             raise ValueError(f"{options.data}: {error}") from error
-    if table.feature_names is not None:
-        import numpy as np
-
-        model.feature_names_in_ = np.array(table.feature_names, dtype=object)
+        except MemoryError as error:  # a few bytes of a sparse file can declare any shape
+            n, d = table.values.shape
+            raise DataFileError(f"{options.data}: {n} × {d} do not fit into memory") from error
     return list(caught)

@@ -20,7 +20,8 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "data",
         metavar="DATA",
-        help="a .csv, .tsv, .parquet, .npy, .npz or .mtx file, or 'pitprops'",
+        help="a .csv, .tsv, .txt, .parquet, .npy, .npz or .mtx file (text also as .gz), or "
+        "'pitprops'",
     )
     parser.add_argument(
         "--covariance", action="store_true", help="DATA is a covariance or correlation matrix"
@@ -29,7 +30,10 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
         "--standardize", action="store_true", help="divide columns by their standard deviation"
     )
     parser.add_argument(
-        "--components", type=int, metavar="R", help="number of components (default: 5)"
+        "--components",
+        type=int,
+        metavar="R",
+        help="number of components (default: as many as a list of bounds has, otherwise 5)",
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from redac.files import refuse_unusable_folder
+from redac.files.together import refuse_unusable_folder
 
 if TYPE_CHECKING:
     from redac.experiments import Experiment, Reproduction
@@ -36,7 +37,7 @@ def add_to(commands: Any) -> None:
         type=int,
         metavar="N",
         help="data sets, splits or random starts for each setting, where there is something to "
-        "repeat (default: as many as in the paper)",
+        "repeat (default: at least as many as in the paper)",
     )
     parser.add_argument(
         "--quick", action="store_true", help="a small version of everything, in minutes"
@@ -61,10 +62,13 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run, print a summary, write."""
-    from redac.cli import show
+    from redac.cli import terminal
     from redac.experiments import reproduce
+    from redac.experiments.reproduction import DOCS_FILES, RESULT_FILES, write_docs
 
-    refuse_unusable_folder(options.output)
+    refuse_unusable_folder(options.output, RESULT_FILES)
+    if options.docs is not None:
+        refuse_unusable_folder(options.docs, DOCS_FILES)
     _check(options)
     experiments = [_sized(experiment, options) for experiment in _chosen(options.names)]
     with _progress() as watch:
@@ -72,9 +76,9 @@ def run(options: argparse.Namespace) -> int:
             experiments, options.output, seed=options.seed, n_jobs=options.jobs, watch=watch
         )
     if options.docs is not None:
-        _write_docs(made, options.docs)
+        write_docs(made, options.docs)
     _print_summary(made)
-    show.note(f"results written to {options.output}")
+    terminal.note(f"results written to {options.output}")
     return 0
 
 
@@ -89,7 +93,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _chosen(names: Sequence[str]) -> list[Experiment]:
     """The experiments named; with ``all`` those whose data are there."""
-    from redac.cli import show
+    from redac.cli import terminal
     from redac.experiments import EXPERIMENTS
 
     unknown = [name for name in names if name not in EXPERIMENTS and name != _ALL]
@@ -106,7 +110,7 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
         try:
             experiment.check_data()
         except FileNotFoundError as error:
-            show.note(f"{experiment.name} left out: {str(error).splitlines()[0]}")
+            terminal.note(f"{experiment.name} left out: {str(error).splitlines()[0]}")
         else:
             ready.append(experiment)
     return ready
@@ -121,6 +125,9 @@ def _sized(experiment: Experiment, options: argparse.Namespace) -> Experiment:
 @contextmanager
 def _progress() -> Iterator[Watch]:
     """A bar for each experiment, when somebody is watching."""
+    if not sys.stderr.isatty():
+        yield lambda name, done, total: None
+        return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -149,20 +156,12 @@ def _progress() -> Iterator[Watch]:
         yield watch
 
 
-def _write_docs(made: Reproduction, docs: str) -> None:
-    from redac.experiments.reproduction import write_page
-    from redac.files import output_folder
-
-    folder = output_folder(docs)
-    write_page(made, folder / "reproduction.md", folder / "figures" / "reproduction")
-
-
 def _print_summary(made: Reproduction) -> None:
     """ReDaC beside the printed figures and beside the best other method."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
+    from redac.cli import terminal
     from redac.experiments.page import number
     from redac.experiments.summary import against_the_paper, against_the_rivals
 
@@ -188,4 +187,5 @@ def _print_summary(made: Reproduction) -> None:
                 verdict.rival,
                 style=None if verdict.holds or verdict.open else "bold",
             )
-    Console(width=140, highlight=False).print(table)
+    with terminal.printing() as console:
+        console.print(table, width=140)

@@ -6,7 +6,7 @@ import io
 import numpy as np
 from sklearn.utils import Bunch
 
-from redac.datasets._files import (
+from redac.datasets._fetching import (
     DataFile,
     DataFileNotFoundError,
     Folder,

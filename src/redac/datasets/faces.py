@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils import Bunch
 
-from redac.datasets._files import DataFile, Folder, load_arrays, read_data_file
+from redac.datasets._fetching import DataFile, Folder, load_arrays, read_data_file
 
 _IMAGE_SIDE = 19
 _SOURCE = "http://cbcl.mit.edu/software-datasets/FaceData2.html"

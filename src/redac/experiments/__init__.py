@@ -4,7 +4,7 @@
 """
 
 from redac.experiments.catalogue import EXPERIMENTS
-from redac.experiments.model import Experiment
+from redac.experiments.experiment import Experiment
 from redac.experiments.reproduction import Reproduction, reproduce
 
 __all__ = ["EXPERIMENTS", "Experiment", "Reproduction", "reproduce"]

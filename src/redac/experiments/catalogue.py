@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from redac.experiments.faces import FACE_CLASSIFICATION, FACES
-from redac.experiments.model import Experiment
-from redac.experiments.real import COLON, COLON_NONNEGATIVE, PITPROPS
-from redac.experiments.synthetic import HASTIE, TOY, TOY_NONNEGATIVE
+from redac.experiments.experiment import Experiment
+from redac.experiments.face_tables import FACE_CLASSIFICATION, FACES
+from redac.experiments.real_data_tables import COLON, COLON_NONNEGATIVE, PITPROPS
+from redac.experiments.synthetic_tables import HASTIE, TOY, TOY_NONNEGATIVE
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment

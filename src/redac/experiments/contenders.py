@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from redac import SparsePCA
-from redac.experiments.problems import Problem
+from redac.experiments.problems import ExperimentProblem
 from redac.methods import sparse_pca
 from redac.methods.registry import METHODS
 from redac.sources.base import Array
@@ -71,7 +71,9 @@ class Contender(ABC):
         return False
 
     @abstractmethod
-    def components(self, problem: Problem, cardinality: Sequence[int], seed: int) -> Array:
+    def components(
+        self, problem: ExperimentProblem, cardinality: Sequence[int], seed: int
+    ) -> Array:
         """Unit rows."""
 
     def quick(self) -> Self:
@@ -103,7 +105,9 @@ class MethodContender(Contender):
         # A block method has no first components to speak of. NSPCA sorts its own.
         return self.method == "nspca" or not METHODS[self.method].total
 
-    def components(self, problem: Problem, cardinality: Sequence[int], seed: int) -> Array:
+    def components(
+        self, problem: ExperimentProblem, cardinality: Sequence[int], seed: int
+    ) -> Array:
         return sparse_pca(
             problem.matrix,
             self.method,
@@ -130,7 +134,9 @@ class SearchContender(Contender):
             return own
         return f"{own}, cardinalities of {LABELS[self.cardinality_of]}"
 
-    def components(self, problem: Problem, cardinality: Sequence[int], seed: int) -> Array:
+    def components(
+        self, problem: ExperimentProblem, cardinality: Sequence[int], seed: int
+    ) -> Array:
         model = SparsePCA(
             len(cardinality),
             cardinality=list(cardinality),
@@ -140,6 +146,8 @@ class SearchContender(Contender):
         )
         fit = model.fit_covariance if problem.covariance else model.fit
         components: Array = fit(problem.matrix).components_
+        if model.interrupted_:  # half a search must not be taken for this contender
+            raise KeyboardInterrupt
         return components
 
     def quick(self) -> Self:
@@ -156,7 +164,9 @@ class AllFeatures(Contender):
     def label(self) -> str:
         return "all features"
 
-    def components(self, problem: Problem, cardinality: Sequence[int], seed: int) -> Array:
+    def components(
+        self, problem: ExperimentProblem, cardinality: Sequence[int], seed: int
+    ) -> Array:
         return np.eye(problem.matrix.shape[1])
 
 

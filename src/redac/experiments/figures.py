@@ -11,19 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from redac.disk import write_atomically
 from redac.experiments import measures
-from redac.experiments.model import Experiment
+from redac.experiments.experiment import Experiment
 from redac.experiments.store import Record
 from redac.experiments.summary import BETTER_REDAC, Row
-from redac.files import write_atomically
 from redac.plots import plot_loadings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_KINDS = ("curves", "successes", "components")
+_SUFFIXES = ("svg", "png")
 _IMAGE_SIDE = 19
 _MARKERS = "osD^v<>pPX*hd"
+
+
+def files_of(experiment: str) -> list[str]:
+    """The files of all figures that an experiment of this name can have."""
+    return [f"{experiment}_{kind}.{suffix}" for kind in _KINDS for suffix in _SUFFIXES]
 
 
 def draw(
@@ -72,7 +79,7 @@ def _figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure,
 
 
 def _save(figure: Figure, path: Path) -> None:
-    for suffix in ("svg", "png"):
+    for suffix in _SUFFIXES:
         metadata: dict[str, Any] = {"Date": None} if suffix == "svg" else {}
 
         def write(file: Any, suffix: str = suffix, metadata: dict[str, Any] = metadata) -> None:

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from redac import metrics
-from redac.experiments.problems import ClassificationProblem, Problem, RecoveryProblem
+from redac.experiments.problems import ClassificationProblem, ExperimentProblem, RecoveryProblem
 from redac.sources.base import Array
 
 ORDERED = "successes"
@@ -23,7 +23,7 @@ _ALIKE = 0.99
 _WEAK_PENALTY = 1e4
 
 
-def explained(problem: Problem, components: Array) -> dict[str, float]:
+def explained(problem: ExperimentProblem, components: Array) -> dict[str, float]:
     """PEV and RRE."""
     matrix, covariance = problem.matrix, problem.covariance
     return {

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 import redac
 from redac.experiments import measures, printed
-from redac.experiments.model import Experiment
+from redac.experiments.experiment import Experiment
 from redac.experiments.store import LIBRARIES
 from redac.experiments.summary import (
     BETTER_REDAC,

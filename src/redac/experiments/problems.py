@@ -11,7 +11,7 @@ from redac.sources.base import Array
 
 
 @dataclass(frozen=True)
-class Problem:
+class ExperimentProblem:
     """Data, or a covariance matrix, and the cardinalities of the components to be found."""
 
     matrix: Array
@@ -24,14 +24,14 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class RecoveryProblem(Problem):
+class RecoveryProblem(ExperimentProblem):
     """A problem whose answer is known: ``truth`` has the components as rows."""
 
     truth: Array | None = None
 
 
 @dataclass(frozen=True)
-class ClassificationProblem(Problem):
+class ClassificationProblem(ExperimentProblem):
     """A problem whose components are judged by a classifier of their scores.
 
     ``matrix`` is the training data.

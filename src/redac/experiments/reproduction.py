@@ -11,16 +11,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
+from redac.disk import output_folder, write_atomically
 from redac.experiments import figures
-from redac.experiments.model import Experiment
+from redac.experiments.catalogue import EXPERIMENTS
+from redac.experiments.experiment import Experiment
 from redac.experiments.page import Result, page, run_facts
 from redac.experiments.runner import run
 from redac.experiments.store import Record, Store
 from redac.experiments.summary import json_rows, rows_of
-from redac.files import output_folder, write_atomically
+from redac.files.together import written_together
 
 # Told the name of the experiment, how much is done and how much there is to do.
 Watch = Callable[[str, int, int], None]
+
+_FIGURES = [file for name in EXPERIMENTS for file in figures.files_of(name)]
+RESULT_FILES = ["results.json", "run.json", "results.md", *(f"figures/{f}" for f in _FIGURES)]
+DOCS_FILES = ["reproduction.md", *(f"figures/reproduction/{file}" for file in _FIGURES)]
 
 
 @dataclass(frozen=True)
@@ -40,10 +46,11 @@ def reproduce(
     n_jobs: int = 1,
     watch: Watch | None = None,
 ) -> Reproduction:
-    """Run experiments and write results.json, results.md and the figures to a folder.
+    """Run experiments and write results.json, run.json, results.md and the figures to a folder.
 
     What is finished is kept in the folder ``finished`` at once, so that the same call goes on where
-    an earlier one was interrupted.
+    an earlier one was interrupted. The other files are written together at the end, and replace
+    those of an earlier call.
 
     Parameters
     ----------
@@ -70,14 +77,21 @@ def reproduce(
         for experiment in experiments
     ]
     made = Reproduction(results, records, run_facts(seed, results))
-    _write_json(place / "results.json", json_rows(row for result in results for row in result.rows))
-    _write_json(place / "run.json", made.facts)
-    write_page(made, place / "results.md", place / "figures")
+    with written_together(place, RESULT_FILES) as new:
+        rows = json_rows(row for result in results for row in result.rows)
+        _write_json(new / "results.json", rows)
+        _write_json(new / "run.json", made.facts)
+        _write_page(made, new / "results.md", new / "figures")
     return made
 
 
-def write_page(made: Reproduction, path: Path, pictures: Path) -> None:
-    """Write the page of results, and the figures it shows to a folder beside or below it."""
+def write_docs(made: Reproduction, folder: str | os.PathLike[str]) -> None:
+    """Write the page of results for the documentation, and its figures below the folder."""
+    with written_together(folder, DOCS_FILES) as new:
+        _write_page(made, new / "reproduction.md", new / "figures" / "reproduction")
+
+
+def _write_page(made: Reproduction, path: Path, pictures: Path) -> None:
     drawn: dict[str, list[str]] = {}
     if find_spec("matplotlib") is not None:
         output_folder(pictures)

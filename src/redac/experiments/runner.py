@@ -11,21 +11,22 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel
 
 from redac import metrics
 from redac.experiments.contenders import Contender
-from redac.experiments.model import Experiment
-from redac.experiments.problems import Problem
+from redac.experiments.experiment import Experiment
+from redac.experiments.problems import ExperimentProblem
 from redac.experiments.store import Record, Store, key_of
 from redac.sources.base import Array
+from redac.workers import delayed
 
 # Told how many records of how many there are.
 OnProgress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Unit:
+class Trial:
     """One contender on one data set."""
 
     experiment: Experiment
@@ -80,80 +81,82 @@ def run(
     on_progress: OnProgress | None = None,
 ) -> list[Record]:
     """All records of an experiment; those that the store has are not computed again."""
-    units = _units(experiment, seed)
+    trials = _trials(experiment, seed)
     found: dict[tuple[str, str, int], Record] = {}
     # Contenders that are given another one's cardinalities wait for it.
     for waits in (False, True):
         stage = [
-            _with_cardinality(unit, found)
-            for unit in units
-            if (unit.contender.cardinality_of is not None) == waits
+            _with_cardinality(trial, found)
+            for trial in trials
+            if (trial.contender.cardinality_of is not None) == waits
         ]
-        for unit, record in _finished(stage, store, n_jobs):
-            found[unit.place] = record
+        for trial, record in _finished(stage, store, n_jobs):
+            found[trial.place] = record
             if on_progress is not None:
-                on_progress(len(found), len(units))
-    return [found[unit.place] for unit in units]
+                on_progress(len(found), len(trials))
+    return [found[trial.place] for trial in trials]
 
 
-def _units(experiment: Experiment, seed: int) -> list[Unit]:
+def _trials(experiment: Experiment, seed: int) -> list[Trial]:
     """In an order that lets neighbours share their data set."""
     return [
-        Unit(experiment, setting, contender, repeat, seed)
+        Trial(experiment, setting, contender, repeat, seed)
         for setting in experiment.settings
         for repeat in range(experiment.repeats)
         for contender in experiment.contenders
     ]
 
 
-def _with_cardinality(unit: Unit, found: dict[tuple[str, str, int], Record]) -> Unit:
-    other = unit.contender.cardinality_of
+def _with_cardinality(trial: Trial, found: dict[tuple[str, str, int], Record]) -> Trial:
+    other = trial.contender.cardinality_of
     if other is None:
-        return unit
-    counts = found[unit.setting, other, unit.repeat]["non_zeros"]
+        return trial
+    counts = found[trial.setting, other, trial.repeat]["non_zeros"]
     # A component that the other method left empty still has to be asked for.
     cardinality = tuple(max(count, 1) for count in counts)
-    return Unit(unit.experiment, unit.setting, unit.contender, unit.repeat, unit.seed, cardinality)
+    return Trial(
+        trial.experiment, trial.setting, trial.contender, trial.repeat, trial.seed, cardinality
+    )
 
 
-def _finished(units: Sequence[Unit], store: Store, n_jobs: int) -> Iterable[tuple[Unit, Record]]:
+def _finished(trials: Sequence[Trial], store: Store, n_jobs: int) -> Iterable[tuple[Trial, Record]]:
     missing = {}
-    for unit in units:
-        key = unit.key()
+    for trial in trials:
+        key = trial.key()
         record = store.get(key)
         if record is None:
-            missing[key] = unit
+            missing[key] = trial
         else:
-            yield unit, record
-    work = (delayed(measure)(unit, key) for key, unit in missing.items())
+            yield trial, record
+    work = (delayed(measure)(trial, key) for key, trial in missing.items())
     for record in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work):
         store.add(record)
         yield missing[record["key"]], record
 
 
-def measure(unit: Unit, key: str) -> Record:
+def measure(trial: Trial, key: str) -> Record:
     """Find the components, time it and score them."""
-    experiment, seed = unit.experiment, unit.data_seed
+    experiment, seed = trial.experiment, trial.data_seed
     arrived = time.perf_counter()
-    problem = _problem(experiment.make, experiment.settings[unit.setting], seed)
-    cardinality = unit.cardinality or problem.cardinality
+    problem = _problem(experiment.make, experiment.settings[trial.setting], seed)
+    cardinality = trial.cardinality or problem.cardinality
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
-        components = unit.contender.components(problem, cardinality, seed)
+        components = trial.contender.components(problem, cardinality, seed)
         seconds = time.perf_counter() - began
         record = {
             "key": key,
-            "setting": unit.setting,
-            "contender": unit.contender.name,
-            "repeat": unit.repeat,
+            "setting": trial.setting,
+            "contender": trial.contender.name,
+            "repeat": trial.repeat,
             "measures": experiment.measure(problem, components),
             "non_zeros": np.count_nonzero(components, axis=1).tolist(),
             "seconds": seconds,
         }
-        if unit.curve_at:
-            record["curve"] = _curve(unit, problem, cardinality, components)
-    if unit.keeps_components:
+        if trial.curve_at:
+            record["curve"] = _curve(trial, problem, cardinality, components)
+    if trial.keeps_components:
         record["components"] = components.tolist()
     record["warnings"] = sorted({type(warning.message).__name__ for warning in caught})
     record["elapsed"] = time.perf_counter() - arrived  # with data, measures and curves
@@ -161,12 +164,14 @@ def measure(unit: Unit, key: str) -> Record:
 
 
 @lru_cache(maxsize=1)
-def _problem(make: Callable[[Any, int], Problem], setting: Any, seed: int) -> Problem:
+def _problem(
+    make: Callable[[Any, int], ExperimentProblem], setting: Any, seed: int
+) -> ExperimentProblem:
     return make(setting, seed)
 
 
 def _curve(
-    unit: Unit, problem: Problem, cardinality: Sequence[int], components: Array
+    trial: Trial, problem: ExperimentProblem, cardinality: Sequence[int], components: Array
 ) -> dict[str, list[float]]:
     """PEV of the first components, for several numbers of them.
 
@@ -175,10 +180,10 @@ def _curve(
     """
     pev = partial(metrics.pev, problem.matrix, covariance=problem.covariance)
     heights = []
-    for count in unit.curve_at:
-        if count == len(cardinality) or not unit.contender.joint:
+    for count in trial.curve_at:
+        if count == len(cardinality) or not trial.contender.joint:
             found = components[:count]
         else:
-            found = unit.contender.components(problem, cardinality[:count], unit.data_seed)
+            found = trial.contender.components(problem, cardinality[:count], trial.data_seed)
         heights.append(pev(found))
-    return {"components": list(unit.curve_at), "PEV": heights}
+    return {"components": list(trial.curve_at), "PEV": heights}

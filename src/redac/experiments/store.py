@@ -16,7 +16,9 @@ Record = dict[str, Any]
 
 # What has no influence on a figure: how it is shown, and how files of users are read.
 _PRESENTATION = {"cli", "files"}
-_PRESENTATION_MODULES = {"plots.py", "report.py", "figures.py", "page.py", "summary.py", "store.py"}
+_PRESENTATION_MODULES = {
+    *("disk.py", "plots.py", "report.py", "figures.py", "page.py", "summary.py", "store.py")
+}
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
@@ -61,8 +63,9 @@ class Store:
 
     def add(self, record: Record) -> None:
         """Keep a record, at once."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+        # One write at the end of the file: lines of two runs at once do not run into each other.
+        with self._path.open("ab", buffering=0) as file:
+            file.write(f"{json.dumps(record)}\n".encode())
         self._records[record["key"]] = record
 
 

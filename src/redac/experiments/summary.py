@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from redac.experiments import measures, printed
-from redac.experiments.model import Experiment
+from redac.experiments.experiment import Experiment
 from redac.experiments.store import Record
 
 # The paper lists the better one of p = 0 and p = 1.

@@ -1,14 +1,12 @@
-"""Data files in, result files out: a path becomes a matrix with names, or one clear error line."""
+"""Data files: ``read_table`` reads one as the command line does.
 
-from redac.files.reading import read_table
-from redac.files.table import DataFileError, Table
-from redac.files.writing import output_folder, refuse_unusable_folder, write_atomically
+A path becomes a matrix with names, or one clear error line. ``watching`` tells how far a fit has
+come in reading a file that does not fit into memory.
+"""
 
-__all__ = [
-    "DataFileError",
-    "Table",
-    "output_folder",
-    "read_table",
-    "refuse_unusable_folder",
-    "write_atomically",
-]
+from redac.disk import DataFileError
+from redac.files.formats import read_table
+from redac.files.passes import watching
+from redac.files.table import Table
+
+__all__ = ["DataFileError", "Table", "read_table", "watching"]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import os
 import zipfile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from redac.disk import DataFileError, decoding, refuse_no_text
 from redac.files.lines import open_bytes
-from redac.files.table import (
-    DataFileError,
-    Source,
-    Table,
-    decoding,
-    refuse_non_finite,
-)
+from redac.files.table import Origin, Table, refuse_non_finite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +43,7 @@ def read_parquet(path: str) -> Table:
         content.validate(full=True)
         frame: pd.DataFrame = content.to_pandas()
     names = [str(name) for name in frame.columns]
-    return table_from_frame(frame, Source(path, names), sample_names=_row_labels(frame))
+    return table_from_frame(frame, Origin(path, names), sample_names=_row_labels(frame))
 
 
 def _row_labels(frame: pd.DataFrame) -> list[str] | None:
@@ -63,6 +60,7 @@ def read_npy(path: str) -> Table:
     """Map a two-dimensional numeric array into memory; a large one is not looked at here."""
     with open(path, "rb") as stream, decoding(path, "a NumPy .npy file"):
         header = _array_header(stream)
+        _refuse_cut_off(header, os.fstat(stream.fileno()).st_size - stream.tell())
     _require_matrix(header, path)
     with decoding(path, "a NumPy .npy file"):
         values = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -91,10 +89,19 @@ def read_npz(path: str) -> Table:
 
 def read_mtx(path: str) -> Table:
     """Read a Matrix Market file, sparse or dense."""
-    from scipy.io import mmread
+    from scipy.io import mminfo, mmread
 
-    with open_bytes(path) as stream, decoding(path, "a Matrix Market file"):
-        values = mmread(_WholeLines(stream))
+    with decoding(path, "a Matrix Market file"):
+        with open_bytes(path) as stream:
+            rows, columns, *_, symmetry = mminfo(_WholeLines(stream))
+        # scipy would write outside of a matrix without entries, and the other half of a symmetric
+        # one outside of a matrix that is not square.
+        if min(rows, columns) < 1:
+            raise ValueError(f"no values, its shape is {rows} × {columns}")
+        if symmetry != "general" and rows != columns:
+            raise ValueError(f"{symmetry}, but {rows} × {columns}")
+        with open_bytes(path) as stream:
+            values = mmread(_WholeLines(stream))
     return _numeric_table(values, path)
 
 
@@ -147,13 +154,21 @@ def _array_header(stream: Any) -> _Header:
     return _Header(shape, dtype)
 
 
+def _refuse_cut_off(header: _Header, n_bytes: int) -> None:
+    """Raise if there are fewer bytes than the header promises, before memory is taken for them."""
+    if not header.dtype.hasobject and math.prod(header.shape) * header.dtype.itemsize > n_bytes:
+        raise ValueError(f"{header} do not fit into the {n_bytes} bytes that are there")
+
+
 def _archive_headers(path: str) -> dict[str, _Header]:
     headers = {}
     with zipfile.ZipFile(path) as archive:
-        for member in archive.namelist():
-            if member.endswith(".npy"):
+        for member in archive.infolist():
+            if member.filename.endswith(".npy"):
                 with archive.open(member) as stream:
-                    headers[member.removesuffix(".npy")] = _array_header(stream)
+                    header = _array_header(stream)
+                    _refuse_cut_off(header, member.file_size - stream.tell())
+                headers[member.filename.removesuffix(".npy")] = header
     return headers
 
 
@@ -192,6 +207,8 @@ def _names_from_archive(archive: Any, key: str, length: int, path: str) -> list[
         raise DataFileError(f"{path}: {key} has shape {names.shape}, {length} names are needed")
     if names.dtype.kind == "S":
         names = np.char.decode(names, "utf-8")
+    if names.dtype.kind == "U":
+        refuse_no_text(names, key)
     return [str(name) for name in names]
 
 
@@ -202,6 +219,8 @@ def _read_sparse(path: str) -> Table:
         values = load_npz(path)
         # The stored index arrays reach compiled code unchecked; damaged ones would crash it.
         if values.format in ("csr", "csc", "bsr"):
+            if (values.indptr[1:] < values.indptr[:-1]).any():
+                raise ValueError("index pointers that go back")
             values.check_format(full_check=True)
     return _numeric_table(values, path)
 
@@ -214,8 +233,9 @@ def _numeric_table(
 ) -> Table:
     """Build a table from a decoded matrix after checking shape, type and values."""
     _require_matrix(_Header(values.shape, values.dtype), path)
-    matrix = _plain(values)
-    refuse_non_finite(matrix, Source(path, feature_names))
+    with decoding(path, "a matrix that fits into memory"):  # sparse files can declare any shape
+        matrix = _plain(values)
+    refuse_non_finite(matrix, Origin(path, feature_names))
     return Table(matrix, feature_names, sample_names)
 
 

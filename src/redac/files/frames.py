@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from redac.disk import DataFileError
 from redac.files.sniffing import MISSING, UNNAMED
-from redac.files.table import DataFileError, Source, Table, quoted, refuse_non_finite
+from redac.files.table import Origin, Table, quoted, refuse_non_finite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,7 @@ _LARGEST_SHARE_OF_SLIPS = 0.1
 
 def table_from_frame(
     frame: pd.DataFrame,
-    source: Source,
+    origin: Origin,
     *,
     decimal: str = ".",
     index_is_certain: bool = False,
@@ -31,7 +32,7 @@ def table_from_frame(
     ----------
     frame : DataFrame
         The columns, whatever their types.
-    source : Source
+    origin : Origin
         Where they come from.
     decimal : str, default="."
         The decimal mark in columns of text.
@@ -45,45 +46,45 @@ def table_from_frame(
     Table
         Finite numbers only.
     """
-    _refuse_empty(frame, source)
-    has_index = sample_names is None and (index_is_certain or _first_is_unnamed(source))
+    _refuse_empty(frame, origin)
+    has_index = sample_names is None and (index_is_certain or _first_is_unnamed(origin))
     if has_index:
         sample_names = _labels(frame)
-    numeric, ignored = _sort_out(frame, source, decimal, first=int(has_index))
+    numeric, ignored = _sort_out(frame, origin, decimal, first=int(has_index))
     if sample_names is None and 0 in ignored and _is_unique_text(frame.iloc[:, 0]):
         sample_names = _labels(frame)
         del ignored[0]
-    return _assembled(numeric, ignored, sample_names, source)
+    return _assembled(numeric, ignored, sample_names, origin)
 
 
-def _refuse_empty(frame: pd.DataFrame, source: Source) -> None:
+def _refuse_empty(frame: pd.DataFrame, origin: Origin) -> None:
     if 0 in frame.shape:
         what = "columns" if len(frame) else "rows"
-        raise DataFileError(f"{source.path}: the table has no {what}")
+        raise DataFileError(f"{origin.path}: the table has no {what}")
 
 
 def _assembled(
     numeric: dict[int, NDArray[Any]],
     ignored: dict[int, str],
     sample_names: list[str] | None,
-    source: Source,
+    origin: Origin,
 ) -> Table:
     if not numeric:
-        example = f" ({source.column(min(ignored))}: {ignored[min(ignored)]})" if ignored else ""
-        raise DataFileError(f"{source.path}: no numeric column{example}")
+        example = f" ({origin.column(min(ignored))}: {ignored[min(ignored)]})" if ignored else ""
+        raise DataFileError(f"{origin.path}: no numeric column{example}")
     values = _stacked(list(numeric.values()))
-    refuse_non_finite(values, source, list(numeric))
-    names = source.names
+    refuse_non_finite(values, origin, list(numeric))
+    names = origin.names
     return Table(
         values,
         feature_names=None if names is None else [names[at] for at in numeric],
         sample_names=sample_names,
-        ignored={names[at] if names else source.column(at): ignored[at] for at in ignored},
+        ignored={names[at] if names else origin.column(at): ignored[at] for at in ignored},
     )
 
 
-def _first_is_unnamed(source: Source) -> bool:
-    return source.names is not None and source.names[0] in UNNAMED
+def _first_is_unnamed(origin: Origin) -> bool:
+    return origin.names is not None and origin.names[0] in UNNAMED
 
 
 def _labels(frame: pd.DataFrame) -> list[str]:
@@ -97,7 +98,7 @@ def _is_unique_text(column: pd.Series[Any]) -> bool:
 
 
 def _sort_out(
-    frame: pd.DataFrame, source: Source, decimal: str, first: int
+    frame: pd.DataFrame, origin: Origin, decimal: str, first: int
 ) -> tuple[dict[int, NDArray[Any]], dict[int, str]]:
     """Return the numeric columns, and why the others are not, by position in the file."""
     numeric: dict[int, NDArray[Any]] = {}
@@ -105,25 +106,25 @@ def _sort_out(
     last = frame.shape[1] - 1
     for position in range(first, last + 1):
         column = frame.iloc[:, position]
-        if position == last and _is_stray_delimiter(column, source, position):
+        if position == last and _is_stray_delimiter(column, origin, position):
             ignored[position] = "empty, without a name"
             continue
-        numbers = _numbers(column, source, position, decimal)
+        numbers = _numbers(column, origin, position, decimal)
         if numbers is None:
-            ignored[position] = _why_not_numeric(column, source)
+            ignored[position] = _why_not_numeric(column, origin)
         else:
             numeric[position] = numbers
     return numeric, ignored
 
 
-def _is_stray_delimiter(column: pd.Series[Any], source: Source, position: int) -> bool:
+def _is_stray_delimiter(column: pd.Series[Any], origin: Origin, position: int) -> bool:
     """Tell whether the last column only exists because every row ends in a delimiter."""
-    unnamed = source.names is None or source.names[position] == f"column {position + 1}"
+    unnamed = origin.names is None or origin.names[position] == f"column {position + 1}"
     return unnamed and position > 0 and bool(column.isna().all())
 
 
 def _numbers(
-    column: pd.Series[Any], source: Source, position: int, decimal: str
+    column: pd.Series[Any], origin: Origin, position: int, decimal: str
 ) -> NDArray[Any] | None:
     """Return a column as numbers, None if it holds something else; slips raise."""
     import pandas as pd
@@ -137,11 +138,11 @@ def _numbers(
         return pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=np.float64)
     if kind not in ("string", "categorical", "integer", "mixed-integer", "floating"):
         return None
-    return _numbers_in_text(column, source, position, decimal)
+    return _numbers_in_text(column, origin, position, decimal)
 
 
 def _numbers_in_text(
-    column: pd.Series[Any], source: Source, position: int, decimal: str
+    column: pd.Series[Any], origin: Origin, position: int, decimal: str
 ) -> NDArray[Any] | None:
     import pandas as pd
 
@@ -157,7 +158,7 @@ def _numbers_in_text(
     count, row = int(slips.sum()), int(slips.argmax())
     more = f" ({count} such cells in the column)" if count > 1 else ""
     raise DataFileError(
-        f"{source.cell(row, position)}: {quoted(cells.iloc[row])} is not a number{more}"
+        f"{origin.cell(row, position)}: {quoted(cells.iloc[row])} is not a number{more}"
     )
 
 
@@ -170,7 +171,7 @@ def _are_slips(texts: pd.Series[Any], present: int) -> bool:
     return 2 * count < present and (few or is_marker)
 
 
-def _why_not_numeric(column: pd.Series[Any], source: Source) -> str:
+def _why_not_numeric(column: pd.Series[Any], origin: Origin) -> str:
     import pandas as pd
 
     present = column.notna().to_numpy()
@@ -183,7 +184,7 @@ def _why_not_numeric(column: pd.Series[Any], source: Source) -> str:
         kind = "dates"
     else:
         kind = "text" if isinstance(example, str) else "not numbers"
-    return f"{kind}, e.g. {quoted(example)} in row {source.row_number(row)}"
+    return f"{kind}, e.g. {quoted(example)} in row {origin.row_number(row)}"
 
 
 def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:

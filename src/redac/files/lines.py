@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO, cast
 
-from redac.files.table import DataFileError, counted
+from redac.disk import DataFileError
+from redac.files.table import counted
 
 BLANK = " "
 _BLANK_SEPARATED = re.compile(r'"((?:[^"]|"")*)"(?!\S)|(\S+)')

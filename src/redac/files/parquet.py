@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from redac.files.table import DataFileError, Table, decoding, quoted
+from redac.disk import DataFileError, decoding
+from redac.files.table import Table, quoted
 
 # From this size on, written out, a file is streamed.
 STREAMED_BYTES = 1 << 28

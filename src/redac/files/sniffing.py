@@ -8,8 +8,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from redac.disk import DataFileError
 from redac.files.lines import BLANK, Record, open_bytes, records, refuse_wrong_width
-from redac.files.table import DataFileError
 
 # The more a character means as a delimiter when it appears equally often in every line, the
 # earlier it comes: commas also serve as decimal marks, and blanks separate words.

@@ -1,14 +1,15 @@
-"""What reading a data file yields, and the one kind of error it raises."""
+"""What reading a data file yields, and the words for places in it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from redac.disk import DataFileError
 
 if TYPE_CHECKING:
     from scipy.sparse import sparray
@@ -17,13 +18,6 @@ Matrix: TypeAlias = "NDArray[Any] | sparray"
 
 _LONGEST_QUOTE = 40
 _CELLS_PER_BLOCK = 4_000_000
-
-
-class DataFileError(ValueError):
-    """A file cannot be used; the message is one line that says what is wrong and where."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.splitlines()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +49,7 @@ def _from_one(row: int) -> int:
 
 
 @dataclass(frozen=True)
-class Source:
+class Origin:
     """Names places in a data file for error messages.
 
     Attributes
@@ -99,39 +93,14 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-@contextmanager
-def decoding(
-    path: str, kind: str, errors: tuple[type[Exception], ...] = (Exception,)
-) -> Iterator[None]:
-    """Turn what a decoder raises on a damaged file into a DataFileError.
-
-    Decoders fed with damaged bytes raise nearly anything, from KeyError to zlib.error; hence
-    the wide default, for blocks that call little else.
-    """
-    try:
-        yield
-    except (DataFileError, MemoryError):
-        raise
-    except errors as error:
-        # The operating system explains itself: no permission, no such file, ...
-        if isinstance(error, OSError) and error.strerror:
-            raise
-        raise DataFileError(_undecodable(path, kind, error)) from error
-
-
-def _undecodable(path: str, kind: str, error: Exception) -> str:
-    detail = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return f"{path}: damaged, or not {kind} ({detail.rstrip('.')})"
-
-
-def refuse_non_finite(values: Matrix, source: Source, positions: list[int] | None = None) -> None:
+def refuse_non_finite(values: Matrix, origin: Origin, positions: list[int] | None = None) -> None:
     """Raise if a value is missing or infinite, naming the first such cell.
 
     Parameters
     ----------
     values : ndarray or sparse array of shape (n_samples, n_features)
         Real numbers.
-    source : Source
+    origin : Origin
         Where they come from.
     positions : list of int, optional
         The column of the file behind each column of ``values``, where they differ.
@@ -146,7 +115,7 @@ def refuse_non_finite(values: Matrix, source: Source, positions: list[int] | Non
         if first is not None:
             row, column = first
             column = column if positions is None else positions[column]
-            raise DataFileError(f"{source.cell(row, column)}: {what} ({count} in all); {fix}")
+            raise DataFileError(f"{origin.cell(row, column)}: {what} ({count} in all); {fix}")
 
 
 def _count_and_first(

@@ -7,9 +7,10 @@ import warnings
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from redac.disk import DataFileError, decoding
 from redac.files.lines import BLANK, all_records, likely_encoding, open_bytes, refuse_wrong_width
 from redac.files.sniffing import MISSING, Layout, sniff
-from redac.files.table import DataFileError, Source, Table, decoding
+from redac.files.table import Origin, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +47,7 @@ def _read_encoded(path: str, encoding: str) -> Table:
 
     return table_from_frame(
         frame,
-        Source(path, layout.names, line_of, remark=""),
+        Origin(path, layout.names, line_of, remark=""),
         decimal=layout.decimal,
         index_is_certain=layout.index_is_certain,
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from redac.constraints import normalized
 from redac.exceptions import CardinalityWarning
-from redac.methods.data import MethodData
+from redac.methods.method_data import MethodData
 from redac.methods.tuning import cardinality_of
 from redac.sources.base import Array
 

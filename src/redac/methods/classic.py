@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from redac.constraints import L0
-from redac.methods.data import MethodData
+from redac.methods.method_data import MethodData
 from redac.sources.base import Array
 
 

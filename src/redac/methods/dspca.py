@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import eigh, eigvalsh
 
 from redac.constraints import L0, normalized
-from redac.methods.data import MethodData
 from redac.methods.deflation import hotelling
+from redac.methods.method_data import MethodData
 from redac.methods.tuning import cardinality_of, tune_penalty
 from redac.sources.base import Array
 

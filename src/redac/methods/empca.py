@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from redac.constraints import normalized
-from redac.methods.data import MethodData
 from redac.methods.deflation import Complement
+from redac.methods.method_data import MethodData
 from redac.methods.thresholds import soft, threshold_to
 from redac.parameters import count
 from redac.sources.base import Array

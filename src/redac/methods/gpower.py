@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from redac.methods.data import MethodData
 from redac.methods.deflation import project_factor, residual
-from redac.methods.gpower_search import L0_PENALTY, L1_PENALTY, Search, Unit
+from redac.methods.gpower_search import L0_PENALTY, L1_PENALTY, ThresholdSearch, Unit
+from redac.methods.method_data import MethodData
 from redac.methods.pathspca import is_exhausted, leading_on_support
 from redac.parameters import count
 from redac.sources.base import Array
@@ -47,7 +47,7 @@ def gpower_l1(
         Iterations of the power method at most.
     """
     count("n_starts", n_starts, least=1)
-    search = Search(L1_PENALTY, n_starts, tol, max_iter)
+    search = ThresholdSearch(L1_PENALTY, n_starts, tol, max_iter)
     return _one_by_one(data, cardinalities, search, _refitted, _projected, "gpower_l1")
 
 
@@ -81,14 +81,14 @@ def gpower_l0(
         Iterations of the power method at most.
     """
     count("n_starts", n_starts, least=1)
-    search = Search(L0_PENALTY, n_starts, tol, max_iter)
+    search = ThresholdSearch(L0_PENALTY, n_starts, tol, max_iter)
     return _one_by_one(data, cardinalities, search, _products, _residual, "gpower_l0")
 
 
 def _one_by_one(
     data: MethodData,
     cardinalities: Sequence[int],
-    search: Search,
+    search: ThresholdSearch,
     loadings: Callable[[Array, Unit], Array],
     deflate: Callable[[Array, Unit, Array], Array],
     name: str,

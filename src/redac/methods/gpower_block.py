@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from redac import variance
 from redac.exceptions import CardinalityWarning
-from redac.methods.data import MethodData
 from redac.methods.gpower_search import FIRST_CHECK, L0_PENALTY, L1_PENALTY, Penalty
+from redac.methods.method_data import MethodData
 from redac.methods.pathspca import first_largest
 from redac.methods.tuning import closest, search_penalty
 from redac.parameters import count
+from redac.solver import variance
 from redac.sources.base import Array
 
 # Steps without thresholds before the first with them. They turn the random start towards the
@@ -227,9 +227,9 @@ def _best_restart(
             stacklevel=3,
         )
     candidates = [loadings(block) for block in blocks if abs(block.total - total) == miss]
-    grams = [((A @ Z).T @ (A @ Z), Z.T @ Z) for Z in candidates]
-    best = first_largest(np.array([variance.explained(M, G) for M, G in grams]))
-    V[:, :m] = candidates[best][:, variance.greedy_order(*grams[best])]
+    explained = [variance.Explained.of_data(Z, A) for Z in candidates]
+    best = first_largest(np.array([each.together() for each in explained]))
+    V[:, :m] = candidates[best][:, explained[best].greedy_order()]
     return V
 
 

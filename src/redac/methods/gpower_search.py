@@ -66,7 +66,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Search:
+class ThresholdSearch:
     """The search for a component with k loadings: over thresholds, and over starts."""
 
     penalty: Penalty

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from redac import variance
 from redac.constraints import normalized
 from redac.exceptions import CardinalityWarning
-from redac.methods.data import MethodData
+from redac.methods.method_data import MethodData
 from redac.methods.tuning import cardinality_of, closest, search_penalty
 from redac.parameters import count
+from redac.solver import variance
 from redac.sources.base import Array
 
 # The default weight of orthogonality against the largest eigenvalue of S. Larger ones give disjoint
@@ -55,7 +55,7 @@ def nspca(
     r = len(cardinalities)
     if not data.A.any():
         return np.zeros((data.n_features, r))
-    problem = _Problem.posed(data.A, alpha, tol, max_iter)
+    problem = _NspcaProblem.posed(data.A, alpha, tol, max_iter)
     starts = _starts(data.n_features, r, n_restarts, rng)
     if beta is None:
         return _in_order(problem.A, problem.best_tuned(starts, sum(cardinalities)))
@@ -72,15 +72,11 @@ def _in_order(A: Array, U: Array) -> Array:
     """Unit columns, sorted by the variance they add; equal ones by their first feature."""
     by_feature = np.argsort((U != 0).argmax(axis=0), kind="stable")
     V = np.column_stack([normalized(u) for u in U[:, by_feature].T])
-    scores = A @ V
-    M = scores.T @ scores
-    # Single variables of a correlation matrix are equal but for rounding, which must not decide.
-    unit = max(float(M.diagonal().max()), np.finfo(float).tiny)
-    return V[:, variance.greedy_order(np.round(M / unit, 10), np.round(V.T @ V, 10))]
+    return V[:, variance.Explained.of_data(V, A).greedy_order()]
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _NspcaProblem:
     """The problem for all β, in units that make the largest entry of A one."""
 
     A: Array
@@ -91,7 +87,7 @@ class _Problem:
     max_iter: int
 
     @classmethod
-    def posed(cls, A: Array, alpha: float | None, tol: float, max_iter: int) -> _Problem:
+    def posed(cls, A: Array, alpha: float | None, tol: float, max_iter: int) -> _NspcaProblem:
         peak = float(np.abs(A).max())
         A = A / peak
         largest = float(np.linalg.norm(A, 2)) ** 2
@@ -123,8 +119,7 @@ class _Problem:
         return best
 
     def explained(self, U: Array) -> float:
-        scores = self.A @ U
-        return variance.explained(scores.T @ scores, U.T @ U)
+        return variance.Explained.of_data(U, self.A).together()
 
     def tuned(self, start: Array, target: int) -> Array:
         """An answer with the wanted number of non-zeros, or close to it.

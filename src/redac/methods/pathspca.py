@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from redac.constraints import normalized
-from redac.methods.data import MethodData
 from redac.methods.deflation import project_factor
+from redac.methods.method_data import MethodData
 from redac.sources.base import Array, Indices
 
 # Values this close, relative to the largest, are equal: what is left is rounding. Correlation

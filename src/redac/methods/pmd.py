@@ -11,8 +11,8 @@ import numpy as np
 
 from redac.constraints import L1, normalized
 from redac.exceptions import CardinalityWarning
-from redac.methods.data import MethodData
 from redac.methods.deflation import residual
+from redac.methods.method_data import MethodData
 from redac.methods.pathspca import is_exhausted
 from redac.methods.tuning import cardinality_of
 from redac.sources.base import Array

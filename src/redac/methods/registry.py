@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from redac import parameters
@@ -26,14 +25,15 @@ from redac.methods import (
     nspca,
     pathspca,
     pmd,
-    redac,
+    redac_method,
     rsvd,
     spca,
 )
-from redac.methods.data import MethodData
+from redac.methods.method_data import MethodData
 from redac.signs import largest_entry_positive
-from redac.sources import Source, as_data, as_source, covariance_source
+from redac.sources import Source
 from redac.sources.base import Array
+from redac.sources.reading import read_source
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class Method:
 
 
 _ALL = (
-    Method("redac_l0", redac.redac_l0),
-    Method("redac_l1", redac.redac_l1),
+    Method("redac_l0", redac_method.redac_l0),
+    Method("redac_l1", redac_method.redac_l1),
     Method("pca", classic.pca, sparse=False),
     Method("thresholding", classic.thresholding),
     Method("spca", spca.spca),
@@ -90,8 +90,8 @@ _ALL = (
     Method("gpower_l1_block", gpower_block.gpower_l1_block, total=True),
     Method("alspca", alspca.alspca, total=True),
     Method("pmd", pmd.pmd),
-    Method("redac_l0_nonnegative", redac.redac_l0_nonnegative, nonnegative=True),
-    Method("redac_l1_nonnegative", redac.redac_l1_nonnegative, nonnegative=True),
+    Method("redac_l0_nonnegative", redac_method.redac_l0_nonnegative, nonnegative=True),
+    Method("redac_l1_nonnegative", redac_method.redac_l1_nonnegative, nonnegative=True),
     Method("nspca", nspca.nspca, nonnegative=True, total=True, instead="beta"),
     Method("empca_nonnegative", empca.empca_nonnegative, nonnegative=True),
 )
@@ -124,8 +124,11 @@ def sparse_pca(
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n_samples, n_features), or (n_features, n_features)
-        Data, or with ``covariance=True`` a covariance matrix.
+    X : array, frame or sparse matrix of shape (n_samples, n_features), or (n_features, n_features)
+        Data, or with ``covariance=True`` a covariance matrix. All that ``SparsePCA.fit`` takes;
+        what it reads in blocks is read in blocks here too. Methods other than redac, pca and
+        thresholding then keep a matrix of min(n_samples, n_features) rows and all features in
+        memory.
     method : str
         One of ``available_methods()``.
     n_components : int
@@ -144,9 +147,9 @@ def sparse_pca(
         Unit rows, the entry of largest magnitude positive. A row is zero where the method found
         nothing.
     """
-    source = covariance_source(X) if covariance else _data_source(X)
+    _check_options(find_method(method), options)  # before X is read, which may take long
     return find_components(
-        source,
+        read_source(X, covariance=covariance),
         method,
         n_components,
         cardinality=cardinality,
@@ -166,10 +169,7 @@ def find_components(
 ) -> NDArray[np.float64]:
     """``sparse_pca`` on a source."""
     chosen = find_method(method)
-    unknown = sorted(set(options) - set(chosen.options))
-    if unknown:
-        known = ", ".join(chosen.options) or "none"
-        raise TypeError(f"{method} has no option {unknown[0]!r}; its options: {known}.")
+    _check_options(chosen, options)
     d = source.n_features
     r = parameters.count("n_components", n_components, least=1, most=d)
     cardinalities = parameters.cardinalities(cardinality, r, d)
@@ -182,8 +182,12 @@ def find_components(
     return components
 
 
-def _data_source(X: Any) -> Source:
-    return as_source(as_data(X if issparse(X) else np.asarray(X)))
+def _check_options(method: Method, options: dict[str, Any]) -> None:
+    """Raise if there is an option that the method does not have."""
+    unknown = sorted(set(options) - set(method.options))
+    if unknown:
+        known = ", ".join(method.options) or "none"
+        raise TypeError(f"{method.name} has no option {unknown[0]!r}; its options: {known}.")
 
 
 def _warn_of_other_cardinalities(method: Method, components: Array, wanted: Sequence[int]) -> None:

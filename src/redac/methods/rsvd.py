@@ -8,7 +8,7 @@ import numpy as np
 
 from redac.constraints import normalized
 from redac.methods import deflation
-from redac.methods.data import MethodData
+from redac.methods.method_data import MethodData
 from redac.methods.thresholds import Shrinkage, soft, threshold_to
 from redac.sources.base import Array
 from redac.sources.spectrum import leading_eigenvectors

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 
 from redac.constraints import normalized
-from redac.methods.data import MethodData
+from redac.methods.method_data import MethodData
 from redac.methods.thresholds import soft, threshold_to
 from redac.sources.base import Array
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from redac.sources.base import Array, Source
-from redac.sources.blocks import BlockError, Blocks
+from redac.sources.blocks import Blocks
 from redac.sources.cluster import DaskParts, is_dask
 from redac.sources.columns import Columns
 from redac.sources.covariance import checked_covariance
@@ -17,12 +17,11 @@ from redac.sources.dense import DenseData
 from redac.sources.factor import Factor
 from redac.sources.gram import Gram
 from redac.sources.local import LocalParts, is_row_store
-from redac.sources.moments import Moments, NonFiniteError, real_numbers
+from redac.sources.moments import Moments, real_numbers
 from redac.sources.sparse import SparseData
 from redac.sources.weights import checked_weights
 
 __all__ = [
-    "BlockError",
     "Blocks",
     "Columns",
     "Data",
@@ -30,7 +29,6 @@ __all__ = [
     "Factor",
     "Gram",
     "Moments",
-    "NonFiniteError",
     "Source",
     "SparseData",
     "as_data",

@@ -20,25 +20,13 @@ from redac.sources.base import Array, Indices
 from redac.sources.data import GRAM_ORDER, Data
 from redac.sources.dense import DenseData
 from redac.sources.moments import Moments, real_numbers
-from redac.sources.scatter import Extremes, Scatter
+from redac.sources.scatter import Extremes, Scatter, ScatterAlong
 from redac.sources.sparse import SparseData
 
 T = TypeVar("T")
 
 # Up to this size wide data are put together when the products of their few rows are wanted.
 _DENSE_ENTRIES = 1 << 26
-
-
-class BlockError(RuntimeError):
-    """A block of rows could not be read or computed; the message says which one, and why."""
-
-    def __init__(self, number: int, start: int | None, why: str) -> None:
-        self.number, self.start, self.why = number, start, why
-        place = "" if start is None else f", which begins with row {start},"
-        super().__init__(f"Block {number} of the data{place} (counted from 0) {why}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.number, self.start, self.why)
 
 
 @dataclass(frozen=True)
@@ -92,9 +80,6 @@ class Blocks(Data):
     def left(self, V: Array) -> Array:
         return self._stacked("left", V)
 
-    def left_columns(self, support: Indices, coefficients: Array) -> Array:
-        return self._stacked("left_columns", support, coefficients)
-
     def right(self, U: Array) -> Array:
         self.shape  # noqa: B018 - from here on it is known where each block begins
         self.n_passes += 1
@@ -128,11 +113,15 @@ class Blocks(Data):
 
     def scatter(self, *, full: bool) -> Scatter:
         self.n_passes += 1
-        scatter = self.X.fold(partial(_scatter, full), Scatter.joined)
-        self.X.lengths = scatter.lengths
-        if scatter.n_rows < 2:
-            raise ValueError(f"X has {scatter.n_rows} row(s); at least 2 are needed.")
-        return scatter
+        return self._counted(self.X.fold(partial(_scatter, full), Scatter.joined))
+
+    def products_about_mean(self, V: Array) -> tuple[float, Array]:
+        self.n_passes += 1
+        found = self.X.fold(partial(_scatter_along, V), partial(_joined_along, V))
+        scatter = self._counted(found.scatter)
+        if scatter.is_safe:
+            return float(scatter.squares.sum()), found.M
+        return self._products_after(scatter, V)
 
     def extremes(self, total: float) -> Extremes:
         self.n_passes += 1
@@ -141,6 +130,13 @@ class Blocks(Data):
 
     def sums_of_squares(self) -> Array:
         return self._sum("sums_of_squares")
+
+    def squares_and_quadratic(self, V: Array) -> tuple[Array, Array]:
+        self.n_passes += 1
+        found: tuple[Array, Array] = self.X.fold(
+            partial(_ask, self.moments, "squares_and_quadratic", (V,)), _added
+        )
+        return found
 
     def _gram(self) -> Array:
         return self._sum("gram")
@@ -153,6 +149,13 @@ class Blocks(Data):
         if not self.X.is_weighted:
             return float(self.shape[0])
         return float(self.X.fold(_weight_of, operator.add))
+
+    def _counted(self, scatter: Scatter) -> Scatter:
+        """The scatter, after a note of the number of rows, which must be two at least."""
+        self.X.lengths = scatter.lengths
+        if scatter.n_rows < 2:
+            raise ValueError(f"X has {scatter.n_rows} row(s); at least 2 are needed.")
+        return scatter
 
     def _sum(self, question: str, *arguments: Any) -> Array:
         self.n_passes += 1
@@ -184,6 +187,23 @@ def _right(moments: Moments, U: Array, rows: Rows) -> Array:
 def _scatter(full: bool, rows: Rows) -> Scatter:
     d = rows.X.shape[1]
     return in_memory(rows, Moments.given(np.zeros(d), np.ones(d))).scatter(full=full)
+
+
+def _scatter_along(V: Array, rows: Rows) -> ScatterAlong:
+    scatter = _scatter(False, rows)
+    if not scatter.is_safe:
+        return ScatterAlong(scatter, np.zeros((V.shape[1], V.shape[1])))
+    # About its own mean, so that no digits are lost where the mean is large against the spread.
+    moments = Moments.of_scatter(scatter, standardize=False)
+    return ScatterAlong(scatter, in_memory(rows, moments).quadratic(V))
+
+
+def _joined_along(V: Array, first: ScatterAlong, second: ScatterAlong) -> ScatterAlong:
+    return first.joined(second, V)
+
+
+def _added(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:
+    return first[0] + second[0], first[1] + second[1]
 
 
 def _weight_of(rows: Rows) -> float:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from redac.exceptions import BlockError
 from redac.sources.base import Array
-from redac.sources.blocks import BlockError, Rows, as_block
+from redac.sources.blocks import Rows, as_block
 from redac.sources.weights import WeightSummary
 
 T = TypeVar("T")
@@ -23,6 +25,10 @@ T = TypeVar("T")
 _FAN_IN = 8
 # Blocks that become larger than this when their columns are put together are cut into lower ones.
 _TALLEST_BLOCK = 1 << 28
+_GONE = (
+    "The Dask cluster that kept it is closed: start a cluster and persist the data there again, or "
+    "pass data that are not persisted."
+)
 
 
 def is_dask(X: Any) -> bool:
@@ -33,10 +39,43 @@ def is_dask(X: Any) -> bool:
     )
 
 
+class Declared(NamedTuple):
+    """What a Dask collection says of a block before the block is there.
+
+    Attributes
+    ----------
+    widths : the number of columns of each piece of the block.
+    columns : their names, of a frame.
+    n_rows : the number of rows, if it is known.
+    """
+
+    widths: tuple[int, ...]
+    columns: tuple[Any, ...] | None = None
+    n_rows: int | None = None
+
+    def refuse_other(self, pieces: list[Any]) -> None:
+        """Raise if the pieces of a block are not what was declared."""
+        for piece, width in zip(pieces, self.widths, strict=True):
+            if len(piece.shape) != 2 or piece.shape[1] != width:
+                raise ValueError(f"it has shape {piece.shape}; {width} columns were declared.")
+            if self.n_rows is not None and piece.shape[0] != self.n_rows:
+                raise ValueError(f"it has {piece.shape[0]} rows; {self.n_rows} were declared.")
+            if self.columns is not None:
+                self._refuse_other_columns(tuple(getattr(piece, "columns", ())))
+
+    def _refuse_other_columns(self, found: tuple[Any, ...]) -> None:
+        for position, (name, declared) in enumerate(zip(found, self.columns or (), strict=False)):
+            if name != declared:
+                raise ValueError(
+                    f"its column {position} is {name!r}, where {declared!r} was declared."
+                )
+
+
 class DaskParts:
     """The blocks of rows of a Dask array or the partitions of a Dask frame."""
 
     def __init__(self, X: Any, sample_weight: Any = None) -> None:
+        self._X = X
         self.n_features = int(X.shape[1])
         self.is_weighted = sample_weight is not None
         self.lengths: tuple[int, ...] | None = None
@@ -45,8 +84,10 @@ class DaskParts:
             if not np.isnan(X.chunks[0]).any():
                 self.lengths = tuple(int(length) for length in X.chunks[0])
             self._blocks = [list(row) for row in X.to_delayed()]
+            self._declared = Declared(X.chunks[1])
         else:
             self._blocks = [[partition] for partition in X.to_delayed()]
+            self._declared = Declared((self.n_features,), tuple(X.columns))
         self._weights: list[Any] = [None] * len(self._blocks)
         self._factor = 1.0
         if sample_weight is not None:
@@ -63,10 +104,13 @@ class DaskParts:
         delayed = _dask().delayed
         # One node of the graph holds the work with its arguments, and all tasks refer to it.
         shared = delayed(work, traverse=False, pure=False)
-        lengths = self.lengths or [0] * len(self._blocks)
-        starts = np.cumsum([0, *lengths]).tolist()
+        lengths: Sequence[int | None] = self.lengths or [None] * len(self._blocks)
+        starts = np.cumsum([0, *(length or 0 for length in lengths)]).tolist()
+        declared = [self._declared._replace(n_rows=length) for length in lengths]
         return [
-            delayed(_on_block)(shared, pieces, self._weights[i], self._factor, (i, starts[i]))
+            delayed(_on_block)(
+                shared, pieces, self._weights[i], self._factor, (i, starts[i]), declared[i]
+            )
             for i, pieces in enumerate(self._blocks)
         ]
 
@@ -88,9 +132,8 @@ class DaskParts:
                 return found
             except Exception as found:
                 start = sum(self.lengths[:number]) if self.lengths else None
-                return BlockError(
-                    number, start, f"cannot be computed. {type(found).__name__}: {found}"
-                )
+                reason = _GONE if is_gone(self._X) else f"{type(found).__name__}: {found}"
+                return BlockError(number, start, f"cannot be computed. {reason}")
         return RuntimeError(
             f"The blocks of the data can be computed one by one, but not together. {why}"
         )
@@ -129,11 +172,26 @@ class DaskParts:
 
 def lazy_rows(X: Any, work: Callable[..., Array], n_columns: int, dtype: np.dtype[Any]) -> Any:
     """A Dask array, not computed yet, of what ``work`` makes of each block of rows."""
+    if is_gone(X):
+        raise RuntimeError(_GONE)
+    declared = Declared((X.shape[1],))
     if not hasattr(X, "chunks"):
-        X = X.to_dask_array()
+        named = declared._replace(columns=tuple(X.columns))
+        X = X.map_partitions(_as_declared, named, meta=X._meta).to_dask_array()
     X = _cut(X).rechunk({1: -1})
     chunks = (X.chunks[0], (n_columns,))
-    return X.map_blocks(work, dtype=dtype, chunks=chunks, meta=np.empty((0, 0), dtype))
+    return X.map_blocks(
+        partial(_lazy_work, work, declared, X.chunks[0]),
+        dtype=dtype,
+        chunks=chunks,
+        meta=np.empty((0, 0), dtype),
+    )
+
+
+def is_gone(X: Any) -> bool:
+    """Whether parts of a Dask collection were kept in a cluster that is closed."""
+    nodes = dict(X.__dask_graph__()).values()
+    return any(getattr(node, "status", None) in ("cancelled", "lost") for node in nodes)
 
 
 def _cut(X: Any) -> Any:
@@ -158,9 +216,11 @@ def _compute(nodes: list[Any]) -> list[Any]:
 
 def _tree(join: Callable[[T, T], T], nodes: list[Any]) -> Any:
     """One node that joins the results of all, neighbours first."""
+    # As with the work: one node of the graph holds what the joining needs.
+    shared = _dask().delayed(join, traverse=False, pure=False)
     while len(nodes) > 1:
         groups = [nodes[i : i + _FAN_IN] for i in range(0, len(nodes), _FAN_IN)]
-        nodes = [_dask().delayed(_joined)(join, group) for group in groups]
+        nodes = [_dask().delayed(_joined)(shared, group) for group in groups]
     return nodes[0]
 
 
@@ -173,16 +233,47 @@ def _on_block(
     weights: Any,
     factor: float,
     place: tuple[int, int],
+    declared: Declared,
 ) -> Any:
     """Put the pieces of a block together and do the work on it."""
     try:
-        X = as_block(_side_by_side(pieces), sum(piece.shape[1] for piece in pieces))
+        declared.refuse_other(pieces)
+        X = as_block(_side_by_side(pieces), sum(declared.widths))
         w = None if weights is None else np.asarray(weights, dtype=np.float64).ravel() * factor
         if w is not None and w.size != X.shape[0]:
             raise ValueError(f"it has {X.shape[0]} rows and {w.size} weights.")
     except Exception as error:
         raise BlockError(place[0], None, f"cannot be used: {error}") from error
     return work(Rows(X, w, *place))
+
+
+def _as_declared(
+    block: Any, declared: Declared, partition_info: dict[str, Any] | None = None
+) -> Any:
+    """A partition of a frame, if it is what the frame says."""
+    try:
+        declared.refuse_other([block])
+    except ValueError as error:
+        number = -1 if partition_info is None else int(partition_info["number"])
+        raise BlockError(number, None, f"cannot be used: {error}") from None
+    return block
+
+
+def _lazy_work(
+    work: Callable[..., Array],
+    declared: Declared,
+    heights: tuple[float, ...],
+    values: Any,
+    block_id: tuple[int, ...] = (0,),
+) -> Array:
+    """Do the work on one block of a Dask array, whose number is part of every complaint."""
+    height = heights[block_id[0]]
+    try:
+        known = None if np.isnan(height) else int(height)
+        declared._replace(n_rows=known).refuse_other([values])
+        return work(values)
+    except ValueError as error:
+        raise BlockError(block_id[0], None, f"cannot be used: {error}") from None
 
 
 def _side_by_side(pieces: list[Any]) -> Any:

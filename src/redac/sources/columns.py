@@ -8,8 +8,8 @@ import numpy as np
 
 from redac.sources.base import Array, Indices
 from redac.sources.data import Data
-from redac.sources.gram import weighted_rows
-from redac.sources.parts import Part, Parts
+from redac.sources.gram import Gram, weighted_rows
+from redac.sources.parts import KnownParts, Part
 from redac.sources.spectrum import (
     ACCURATE,
     EXACT_ORDER,
@@ -35,7 +35,7 @@ class Columns:
         self.data = data
         self._place = np.full(self.n_features, -1, dtype=np.intp)
         self.n_known = 0
-        self._parts = Parts(data)
+        self._parts = KnownParts(data)
 
     by_feature = None
     rows_are_cheap = False
@@ -84,7 +84,8 @@ class Columns:
         return self.data.gram()
 
     def factor(self) -> Array:
-        return self.data.dense()
+        n, d = self.data.shape
+        return self.data.dense() if n <= d else Gram(self.data.gram()).factor()
 
     def principal_axes(self, r: int, *, rough: bool = False) -> tuple[Array, Array]:
         n, d = self.data.shape

@@ -14,11 +14,14 @@ from redac.sources.moments import power_of_two, real_numbers
 # How far from symmetric, and how far below zero (against the largest eigenvalue), rounding may have
 # left a matrix. Published correlation tables with three decimals stay within the second.
 _ASYMMETRY = 1e-6
-_INDEFINITENESS = 1e-3
+INDEFINITENESS = 1e-3
 
 
-def checked_covariance(S: Any) -> tuple[Array, float]:
-    """S as a symmetric float64 array in a safe range, and the unit that was divided out."""
+def checked_covariance(S: Any, *, eigenvalues: bool = True) -> tuple[Array, float]:
+    """S as a symmetric float64 array in a safe range, and the unit that was divided out.
+
+    Everything is checked, the signs of the eigenvalues only if asked for: they take long.
+    """
     matrix = np.asarray(S.toarray() if issparse(S) else S)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ValueError(
@@ -34,7 +37,8 @@ def checked_covariance(S: Any) -> tuple[Array, float]:
     unit = power_of_two(float(np.abs(matrix).max()))
     matrix = matrix / unit
     matrix = (matrix + matrix.T) / 2
-    _require_semidefinite(matrix, unit)
+    if eigenvalues:
+        require_semidefinite(np.linalg.eigvalsh(matrix), unit)
     return matrix, unit
 
 
@@ -59,11 +63,10 @@ def _require_symmetric(matrix: Array) -> None:
     )
 
 
-def _require_semidefinite(matrix: Array, unit: float) -> None:
-    """Eigenvalues slightly below zero come from rounding; far below is an error."""
-    eigenvalues = np.linalg.eigvalsh(matrix)
+def require_semidefinite(eigenvalues: Array, unit: float) -> None:
+    """Eigenvalues, ascending, slightly below zero come from rounding; far below is an error."""
     smallest = float(eigenvalues[0])
-    if smallest < -_INDEFINITENESS * max(float(eigenvalues[-1]), 0.0):
+    if smallest < -INDEFINITENESS * max(float(eigenvalues[-1]), 0.0):
         raise ValueError(
             f"A covariance matrix has no negative eigenvalue; here is one: {smallest * unit:.4g}. "
             "If it was estimated from data with gaps, clip its eigenvalues at zero first."

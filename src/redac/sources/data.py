@@ -7,8 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from redac.exceptions import NonFiniteError
 from redac.sources.base import Array, Indices
-from redac.sources.moments import Moments, NonFiniteError
+from redac.sources.moments import Moments
 from redac.sources.scatter import Extremes, Scatter, within_limits
 
 # What a batch of rows may take, written out, when the matrix of their products is formed.
@@ -52,14 +53,14 @@ class Data(ABC):
     def about_own_mean(self, *, standardize: bool = False) -> Self:
         """These data about their own mean, in units of their own standard deviations if wanted."""
         scatter = self.scatter(full=self._wants_gram())
-        if scatter.is_safe:
-            moments = Moments.of_scatter(scatter, standardize=standardize)
-            data = self._with(moments)
-            data._matrix = None if scatter.matrix is None else _in_units(scatter.matrix, moments)
-            return data
-        extremes = self._finite_extremes(scatter.weight)
-        moments = Moments.about_own_mean(extremes, n_samples=scatter.weight)
-        return self._with(moments).with_scatter(standardize=standardize)
+        return self._about_mean_of(scatter, standardize=standardize)
+
+    def products_about_mean(self, V: Array) -> tuple[float, Array]:
+        """Tr S and VᵀSV in the same unit, with S = XᵀX about the mean of these raw data.
+
+        Unlike S itself, they are found without work or memory that grows with d².
+        """
+        return self._products_after(self.scatter(full=False), V)
 
     def checked(self) -> Self:
         """These data about their given centre, known to be finite and in a unit that suits them."""
@@ -83,16 +84,15 @@ class Data(ABC):
         return data.left(W) * data.unit
 
     def plain_products(self, V: Array) -> tuple[float, Array] | None:
-        """‖X‖² and VᵀXᵀX V of data about a given centre, in the user's units, from two passes.
+        """‖X‖² and VᵀXᵀX V of data about a given centre, in the user's units.
 
         None where numbers are not finite, or so large or small that this loses digits.
         """
-        scale = self.moments.scale
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = self.sums_of_squares()
-            safe = within_limits(squares) and within_limits(scale**2)
-            M = self.quadratic(V) if safe else np.full((1, 1), np.nan)
-        total = float((squares / scale**2).sum())
+            squares, M = self.squares_and_quadratic(V)
+        if not (within_limits(squares) and self.moments.is_scale_safe):
+            return None
+        total = float((squares / self.moments.scale**2).sum())
         return (total, M) if total > 0.0 and np.isfinite(M).all() else None
 
     @property
@@ -125,10 +125,6 @@ class Data(ABC):
         """X V."""
 
     @abstractmethod
-    def left_columns(self, support: Indices, coefficients: Array) -> Array:
-        """X v for a vector v, or X V for a block, given by its non-zero rows."""
-
-    @abstractmethod
     def right(self, U: Array) -> Array:
         """XᵀU."""
 
@@ -146,12 +142,13 @@ class Data(ABC):
         part: Array = self.columns(chosen)[support].T
         return part
 
+    @abstractmethod
     def quadratic(self, V: Array) -> Array:
         """VᵀXᵀX V."""
-        support = np.flatnonzero(V.any(axis=1))
-        U = self.left_columns(support, V[support])
-        M: Array = U.T @ U
-        return M
+
+    def squares_and_quadratic(self, V: Array) -> tuple[Array, Array]:
+        """``sums_of_squares`` and ``quadratic``, for which blocks of rows are read only once."""
+        return self.sums_of_squares(), self.quadratic(V)
 
     def gram(self) -> Array:
         """XᵀX, in full."""
@@ -200,6 +197,24 @@ class Data(ABC):
     def _wants_gram(self) -> bool:
         """Whether S is small enough to be formed, and the data rather taller than wide."""
         return self.shape[1] <= min(self.shape[0], GRAM_ORDER)
+
+    def _products_after(self, scatter: Scatter, V: Array) -> tuple[float, Array]:
+        """Tr S and VᵀSV, after a pass that has found the mean and the scatter about it."""
+        data = self._about_mean_of(scatter)
+        total, M = float(data.diagonal.sum()), data.quadratic(V)
+        self.n_passes = data.n_passes
+        return total, M
+
+    def _about_mean_of(self, scatter: Scatter, *, standardize: bool = False) -> Self:
+        """These data about the mean that a pass has found; more passes if it cannot be trusted."""
+        if scatter.is_safe:
+            moments = Moments.of_scatter(scatter, standardize=standardize)
+            data = self._with(moments)
+            data._matrix = None if scatter.matrix is None else _in_units(scatter.matrix, moments)
+            return data
+        extremes = self._finite_extremes(scatter.weight)
+        moments = Moments.about_own_mean(extremes, n_samples=scatter.weight)
+        return self._with(moments).with_scatter(standardize=standardize)
 
     def _with(self, moments: Moments) -> Self:
         data = type(self)(self.X, moments, self.weights)

@@ -44,16 +44,6 @@ class DenseData(Data):
             np.matmul(block, V, out=result[rows])
         return result
 
-    def left_columns(self, support: Indices, coefficients: Array) -> Array:
-        self.n_passes += 1
-        n = self.shape[0]
-        result = np.zeros((n, *coefficients.shape[1:]))
-        width = max(1, self._buffer // (8 * max(n, 1)))
-        for start in range(0, support.size, width):
-            gathered = self._gathered(support[start : start + width])
-            result += gathered @ coefficients[start : start + width]
-        return result
-
     def right(self, U: Array) -> Array:
         result = np.zeros((self.shape[1], *U.shape[1:]))
         for rows, block in self._blocks():
@@ -75,15 +65,20 @@ class DenseData(Data):
             result += block.T @ block[:, support]
         return result
 
+    def quadratic(self, V: Array) -> Array:
+        support = np.flatnonzero(V.any(axis=1))
+        W, M = V[support], np.zeros((V.shape[1], V.shape[1]))
+        for block in self._gathered_blocks(support, self._buffer):
+            U = block @ W
+            M += U.T @ U
+        return M
+
     def submatrix(self, support: Indices, rows: Indices | None = None) -> Array:
-        n = self.shape[0]
-        self.n_passes += 1
         S = np.zeros((support.size if rows is None else rows.size, support.size))
         # Each block adds to all of S, so that blocks must not be small against it.
-        room = max(self._buffer, int(_BLOCK_SHARE * S.nbytes))
-        height = max(1, min(n, room // (8 * max(support.size, 1))))
-        for start in range(0, n, height):
-            block = self._gathered(support, slice(start, min(start + height, n)))
+        for block in self._gathered_blocks(
+            support, max(self._buffer, int(_BLOCK_SHARE * S.nbytes))
+        ):
             if rows is None:
                 add_squares(S, block)
             else:
@@ -218,6 +213,14 @@ class DenseData(Data):
         if self.weights is not None:
             weigh(gathered, self.weights[rows])
         return gathered
+
+    def _gathered_blocks(self, support: Indices, room: int) -> Iterator[Array]:
+        """Some columns of X, formed, in blocks of rows that take no more bytes than the room."""
+        self.n_passes += 1
+        n = self.shape[0]
+        height = max(1, min(n, room // (8 * max(support.size, 1))))
+        for start in range(0, n, height):
+            yield self._gathered(support, slice(start, min(start + height, n)))
 
     def _provisional_centre(self) -> Array:
         """The mean of some rows; in columns where these are equal, exactly their value."""

@@ -57,7 +57,8 @@ class Entries:
         if self.weights is None:
             weight = stored
         unstored = np.where(stored == self.n_used, 0.0, np.maximum(total - weight, 0.0))
-        return np.asarray(sums + unstored * (mean / peak) ** 2)
+        zeros = np.where(unstored > 0.0, mean / peak, 0.0)  # in the unit of the peak
+        return np.asarray(sums + unstored * zeros**2)
 
     def differ_from(self, mean: Array, chosen: NDArray[np.bool_]) -> bool:
         """Whether any entry of the chosen columns is not the mean, however near."""

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from redac.exceptions import BlockError
 from redac.sources.base import Array
-from redac.sources.blocks import BlockError, Rows, as_block
-from redac.sources.progress import report
+from redac.sources.blocks import Rows, as_block
+from redac.sources.progress import is_mapped, report
 
 T = TypeVar("T")
 
@@ -60,6 +61,7 @@ class LocalParts:
                 if values is None:
                     break
                 block = as_block(values, self.n_features)
+                self._refuse_too_long(start + block.shape[0])
             except Exception as error:
                 why = f"{type(error).__name__}: {error}"
                 raise BlockError(number, start, f"cannot be read. {why}") from error
@@ -69,7 +71,11 @@ class LocalParts:
             start, number = stop, number + 1
             report(start, self._n_rows)
         if start != self._n_rows:
-            raise ValueError(f"X says it has {self._n_rows} rows, but {start} were read.")
+            raise BlockError(number, start, f"is absent: X says it has {self._n_rows} rows.")
+
+    def _refuse_too_long(self, stop: int) -> None:
+        if stop > self._n_rows:
+            raise ValueError(f"it ends with row {stop}, but X says it has {self._n_rows} rows.")
 
     def _blocks(self) -> Iterator[Any]:
         height = max(1, _BLOCK_BYTES // (self.n_features * max(8, self._X.dtype.itemsize)))
@@ -81,4 +87,9 @@ class LocalParts:
             height -= height % stored  # chunks of a file are read whole
         n = self._X.shape[0]
         for start in range(0, n, height):
-            yield self._X[start : min(start + height, n)]
+            stop = min(start + height, n)
+            rows = self._X[start:stop]
+            if len(getattr(rows, "shape", ())) == 2 and rows.shape[0] != stop - start:
+                raise ValueError(f"it has {rows.shape[0]} rows; {stop - start} were asked for.")
+            # A view of a file would be read once more for each question.
+            yield np.array(rows) if is_mapped(rows) else rows

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redac.sources.base import Array, Indices
-from redac.sources.scatter import Extremes, Scatter
+from redac.sources.scatter import Extremes, Scatter, within_limits
 
-# Outside this range squares and their sums come too near the limits of float64.
-_SAFE_PEAK = (1e-100, 1e100)
+# Outside this range eighth powers, and sums of them, come too near the limits of float64: varimax
+# takes fourth powers of loadings in the units of the data, others squares of entries of S.
+_SAFE_PEAK = (1e-30, 1e30)
 _LEAST_RANGE = 1e-307
 
 
@@ -94,7 +94,9 @@ class Moments:
         """Complete the moments from Σ((x − μ)/peak)² of each column."""
         sums = np.where(self.constant, 0.0, sums)
         if not standardize:
-            return replace(self, diagonal=sums * (self.peak / (self.scale * self.unit)) ** 2)
+            # A column without any spread has no peak to speak of.
+            peak = np.where(sums > 0.0, self.peak, 0.0)
+            return replace(self, diagonal=sums * (peak / (self.scale * self.unit)) ** 2)
         degrees = self.degrees
         deviation = self.peak * np.sqrt(sums / degrees)
         return replace(
@@ -121,6 +123,13 @@ class Moments:
         if self.unit == 1.0 and (self.scale == 1.0).all():
             return None
         return 1.0 / (self.scale * self.unit)
+
+    @property
+    def is_scale_safe(self) -> bool:
+        """Whether nothing is lost by dividing products of columns by squares of their scales."""
+        with np.errstate(over="ignore"):
+            squares = self.scale**2
+        return bool(squares.all()) and within_limits(squares)
 
     @property
     def guard(self) -> float:
@@ -150,23 +159,3 @@ def real_numbers(X: Any) -> Any:
     if X.dtype.kind == "c":
         raise ValueError("Complex numbers have no principal components here; pass real ones.")
     return X
-
-
-class NonFiniteError(ValueError):
-    """NaN or infinity in the data, with the place of the first one."""
-
-    def __init__(self, row: int, column: int, value: float, name: str | None = None) -> None:
-        self.row, self.column, self.value, self.name = row, column, value, name
-        what = "NaN" if np.isnan(value) else "infinity"
-        label = "" if name is None else f" ({name!r})"
-        super().__init__(
-            f"Input X contains {what}: row {row}, column {column}{label}, counted from 0. "
-            "Fill in or drop such rows first, for instance with sklearn.impute.SimpleImputer."
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.row, self.column, self.value, self.name)
-
-    def named(self, feature_names: Sequence[str]) -> NonFiniteError:
-        """The same error with the name of the column."""
-        return NonFiniteError(self.row, self.column, self.value, str(feature_names[self.column]))

@@ -26,7 +26,7 @@ _ROWS_AT_A_TIME = 128
 Part = Gram | Factor
 
 
-class Parts:
+class KnownParts:
     """The parts that somebody still uses, and the last one that was made."""
 
     def __init__(self, data: Data) -> None:

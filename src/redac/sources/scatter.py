@@ -14,8 +14,10 @@ import numpy as np
 
 from redac.sources.base import Array
 
-# Sums of squares beyond these limits may have lost digits to over- or underflow.
+# Sums of squares beyond these limits may have lost digits to over- or underflow. The largest of
+# them, which others are measured by, stays in a range in which its fourth power is safe, too.
 _SAFE_SQUARES = (1e-180, 1e180)
+_SAFE_LARGEST = (1e-60, 1e60)
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Scatter:
             kept = other if self.weight == 0.0 else self
             return replace(kept, lengths=lengths, weight=weight)
         with np.errstate(over="ignore", invalid="ignore"):
-            step = (other.centre - self.centre) + (other.offset - self.offset)
+            step = self.step_to(other)
             share = other.weight / weight
             between = step * step * (self.weight * share)
             squares = self.squares + other.squares + between
@@ -86,6 +88,31 @@ class Scatter:
         safe = within_limits(squares) and not ((between == 0.0) & (step != 0.0)).any()
         return Scatter(lengths, weight, self.centre, offset, squares, matrix, is_safe=safe)
 
+    def step_to(self, other: Scatter) -> Array:
+        """The mean of other rows minus the mean of these."""
+        return (other.centre - self.centre) + (other.offset - self.offset)
+
+
+@dataclass(frozen=True)
+class ScatterAlong:
+    """The scatter of each column of some rows, and M = VᵀSV for a few directions V.
+
+    It is what the measures need to know of rows, without their whole scatter matrix S.
+    """
+
+    scatter: Scatter
+    M: Array
+
+    def joined(self, other: ScatterAlong, V: Array) -> ScatterAlong:
+        """That of these rows and others that follow them, for the same directions V."""
+        mine, its = self.scatter, other.scatter
+        both = mine.joined(its)
+        M = self.M + other.M
+        if both.is_safe and mine.weight > 0.0 and its.weight > 0.0:
+            step = V.T @ mine.step_to(its)
+            M += np.multiply.outer(step * (mine.weight * (its.weight / both.weight)), step)
+        return ScatterAlong(both, M)
+
 
 def joined(parts: list[Scatter]) -> Scatter:
     """The scatter of several sets of rows, in their order."""
@@ -95,7 +122,10 @@ def joined(parts: list[Scatter]) -> Scatter:
 def within_limits(squares: Array) -> bool:
     """Whether sums of squares are finite and far from over- and underflow, or exactly zero."""
     low, high = _SAFE_SQUARES
-    return bool(((squares == 0.0) | ((squares > low) & (squares < high))).all())
+    if not ((squares == 0.0) | ((squares > low) & (squares < high))).all():
+        return False
+    largest = squares.max(initial=0.0)
+    return bool(largest == 0.0 or _SAFE_LARGEST[0] < largest < _SAFE_LARGEST[1])
 
 
 @dataclass(frozen=True)

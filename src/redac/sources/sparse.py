@@ -57,12 +57,19 @@ class SparseData(Data):
         return self._weighted(np.asarray(self.X @ W - self.moments.mean @ W))
 
     def left_columns(self, support: Indices, coefficients: Array) -> Array:
+        """X v for a vector v, or X V for a block, given by its non-zero rows."""
         self.n_passes += 1
         W = coefficients
         if self._factor is not None:
             W = (coefficients.T * self._factor[support]).T
         product = self.X[:, support] @ W - self.moments.mean[support] @ W
         return self._weighted(np.asarray(product))
+
+    def quadratic(self, V: Array) -> Array:
+        support = np.flatnonzero(V.any(axis=1))
+        U = self.left_columns(support, V[support])
+        M: Array = U.T @ U
+        return M
 
     def right(self, U: Array) -> Array:
         self.n_passes += 1
@@ -213,7 +220,7 @@ class SparseData(Data):
     def _crowded(self) -> Indices:
         """The features whose columns lose digits when they are centred after multiplying."""
         m = self.moments
-        if m.unit != 1.0 or m.guard != 1.0:
+        if m.unit != 1.0 or m.guard != 1.0 or not m.is_scale_safe:
             return np.arange(self.shape[1])
         suspect = m.n_samples * m.mean**2 > m.diagonal * m.scale**2
         return np.flatnonzero(suspect & ~m.constant)

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from redac.sources.base import Array
-from redac.sources.blocks import BlockError, as_block
+from redac.sources.blocks import as_block
 from redac.sources.cluster import is_dask, lazy_rows
 from redac.sources.dense import DenseData
 from redac.sources.local import is_row_store
-from redac.sources.moments import NonFiniteError
 from redac.sources.sparse import SparseData
 
 
@@ -24,9 +23,12 @@ def is_streamed(X: Any) -> bool:
 
 
 def checked_stream(X: Any, *, least: int) -> Any:
-    """X, if its shape and types are right as far as can be told without reading it."""
-    if X.ndim != 2 if hasattr(X, "ndim") else len(X.shape) != 2:
-        raise ValueError(f"X must have two dimensions, not the shape {X.shape}.")
+    """X, of two dimensions, if its size and types are right as far as can be told unread."""
+    if np.isnan(X.shape[1]):
+        raise ValueError(
+            "X has an unknown number of columns; X.compute_chunk_sizes() computes X once and finds "
+            "it out."
+        )
     if int(X.shape[1]) < 1:
         raise ValueError("X has no columns; at least one feature is needed.")
     dtypes = {str(name): kind for name, kind in X.dtypes.items()} if hasattr(X, "dtypes") else {}
@@ -54,18 +56,8 @@ def lazy_scores(X: Any, mean: Array, scale: Array, W: Array, dtype: np.dtype[Any
     return lazy_rows(X, partial(_scores, mean, scale, W, dtype), W.shape[1], dtype)
 
 
-def _scores(
-    mean: Array,
-    scale: Array,
-    W: Array,
-    dtype: np.dtype[Any],
-    values: Any,
-    block_id: tuple[int, ...] = (0,),
-) -> NDArray[Any]:
+def _scores(mean: Array, scale: Array, W: Array, dtype: np.dtype[Any], values: Any) -> NDArray[Any]:
     """Scores of one block; runs in a worker."""
     block = as_block(values, mean.size)
     kind = SparseData if issparse(block) else DenseData
-    try:
-        return kind.raw(block, mean=mean, scale=scale).scores(W).astype(dtype, copy=False)
-    except NonFiniteError as error:
-        raise BlockError(block_id[0], None, f"cannot be used: {error}") from None
+    return kind.raw(block, mean=mean, scale=scale).scores(W).astype(dtype, copy=False)

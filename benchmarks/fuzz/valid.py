@@ -1,0 +1,145 @@
+"""Valid data files of every format, in many of the ways in which people write them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.io
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from benchmarks.fuzz.damage import Random
+
+_NAMES = ("height", "größe", "a b", "x,y", 'say "so"', "=1+1", "007", "\x1b[31m", "-2", "NA")
+
+
+def valid_file(random: Random) -> tuple[str, bytes]:
+    """A suffix and the content of a file that can be read."""
+    suffix = str(random.choice(list(WRITERS)))
+    return suffix, WRITERS[suffix](_values(random), random)
+
+
+def _values(random: Random) -> NDArray[Any]:
+    n, d = int(random.integers(3, 13)), int(random.integers(2, 7))
+    values = random.standard_normal((n, d)) * 10.0 ** random.integers(-2, 4)
+    if random.random() < 0.3:
+        values = np.round(values)
+    if random.random() < 0.3:
+        values[random.random((n, d)) < 0.6] = 0.0
+    return values
+
+
+def _frame(values: NDArray[Any], random: Random) -> pd.DataFrame:
+    n, d = values.shape
+    names = [str(random.choice(_NAMES)) + str(j) * int(random.integers(2)) for j in range(d)]
+    names[0] = "height"  # names that are all numbers would be taken for a row of data
+    names = [name if name not in names[:j] else f"{name}_{j}" for j, name in enumerate(names)]
+    frame = pd.DataFrame(values, columns=names, index=[f"row {i}" for i in range(n)])
+    if random.random() < 0.2:
+        frame["words"] = [f"word {i % 2}" for i in range(n)]
+    return frame
+
+
+def _text(values: NDArray[Any], random: Random, delimiters: str) -> bytes:
+    separator = str(random.choice(list(delimiters)))
+    comma = separator in ";\t" and random.random() < 0.3
+    text = _frame(values, random).to_csv(
+        sep=separator,
+        decimal="," if comma else ".",
+        index=bool(random.random() < 0.6),
+        header=bool(random.random() < 0.8),
+        quoting=int(random.choice([0, 1, 2])),
+        lineterminator=str(random.choice(["\n", "\r\n"])),
+    )
+    encoding = str(random.choice(["utf-8", "utf-8-sig", "utf-16", "latin-1"]))
+    return text.encode(encoding)
+
+
+def _csv(values: NDArray[Any], random: Random) -> bytes:
+    return _text(values, random, ",;\t ")
+
+
+def _tsv(values: NDArray[Any], random: Random) -> bytes:
+    return _text(values, random, "\t")
+
+
+def _parquet(values: NDArray[Any], random: Random) -> bytes:
+    stream = io.BytesIO()
+    frame = _frame(values.astype(random.choice(["f4", "f8"])), random)
+    if random.random() < 0.5:
+        frame = frame.reset_index(drop=True)
+    compression = [None, "snappy", "gzip", "zstd"][random.integers(4)]
+    groups = int(random.integers(1, len(frame) + 1))
+    frame.to_parquet(stream, compression=compression, row_group_size=groups)
+    return stream.getvalue()
+
+
+def _numbers(values: NDArray[Any], random: Random) -> NDArray[Any]:
+    kind = str(random.choice(["<f8", "<f4", ">f8", "<i4", "<f2", "|u1", "|b1"]))
+    if kind[1] in "ub":
+        values = np.abs(values) % 200
+    elif kind[1:] == "f2":
+        values = values % 1000
+    return np.asarray(values.astype(kind), order="F" if random.random() < 0.3 else "C")
+
+
+def _npy(values: NDArray[Any], random: Random) -> bytes:
+    stream = io.BytesIO()
+    version = [(1, 0), (2, 0)][random.integers(2)]
+    np.lib.format.write_array(stream, _numbers(values, random), version=version)
+    return stream.getvalue()
+
+
+def _npz(values: NDArray[Any], random: Random) -> bytes:
+    stream = io.BytesIO()
+    if random.random() < 0.5:
+        kinds = [sp.csr_array, sp.csc_array, sp.coo_array, sp.bsr_array, sp.dia_array]
+        matrix = kinds[random.integers(len(kinds))](values)
+        sp.save_npz(stream, matrix, compressed=bool(random.integers(2)))
+        return stream.getvalue()
+    frame = _frame(values, random).select_dtypes("number")
+    arrays = {"X": _numbers(values, random)}
+    if random.random() < 0.5:
+        arrays["feature_names"] = np.array([str(name) for name in frame.columns])
+        arrays["sample_names"] = np.array([str(name) for name in frame.index])
+    pack: Any = np.savez_compressed if random.integers(2) else np.savez
+    pack(stream, **arrays)
+    return stream.getvalue()
+
+
+def _mtx(values: NDArray[Any], random: Random) -> bytes:
+    stream = io.BytesIO()
+    matrix: Any = values
+    if random.random() < 0.3:  # a symmetric matrix is written as one half
+        matrix = np.cov(values, rowvar=False)
+    if random.random() < 0.7:
+        matrix = sp.coo_array(matrix)
+    field = str(random.choice(["real", "integer", "pattern"]))
+    if field == "pattern" and not sp.issparse(matrix):
+        field = "real"
+    if field == "integer":
+        matrix = matrix.astype(int)
+    scipy.io.mmwrite(stream, matrix, field=field, comment="made up")
+    return stream.getvalue()
+
+
+def _packed(writer: Callable[[NDArray[Any], Random], bytes]) -> Callable[..., bytes]:
+    return lambda values, random: gzip.compress(writer(values, random))
+
+
+WRITERS: dict[str, Callable[[NDArray[Any], Random], bytes]] = {
+    ".csv": _csv,
+    ".tsv": _tsv,
+    ".txt": _csv,
+    ".parquet": _parquet,
+    ".npy": _npy,
+    ".npz": _npz,
+    ".mtx": _mtx,
+    ".csv.gz": _packed(_csv),
+    ".mtx.gz": _packed(_mtx),
+}

@@ -1,0 +1,208 @@
+"""What the user sees: tables on standard output, notes and progress on standard error."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from redac.cli.bars import SweepProgress
+from redac.cli.inputs import WorkFailedError
+from redac.model.callbacks import watched
+from redac.show.escaping import printable
+from redac.sources.progress import watching
+
+if TYPE_CHECKING:
+    from redac import SparsePCA
+    from redac.cli.compare import ComparedMethod
+    from redac.files import Table
+
+_LONGEST_MATRIX = 60
+
+
+def note(text: str) -> None:
+    """One line beside the results."""
+    with suppress(OSError):  # nobody reads it
+        sys.stderr.write(f"note: {printable(text)}\n")
+
+
+def notes(caught: list[warnings.WarningMessage]) -> None:
+    """Warnings of a fit, each once, as notes."""
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        note(text)
+
+
+def left_out_columns(table: Table) -> None:
+    """Say which columns were not numeric."""
+    for name, reason in table.ignored.items():
+        note(f"column {name!r} left out: {reason}")
+
+
+@contextmanager
+def progress(max_sweeps: int | None = None) -> Iterator[None]:
+    """Progress bars of fits and of passes over files, when somebody is watching."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with (
+        SweepProgress(Console(stderr=True), max_sweeps) as bar,
+        watching(bar.on_rows),
+        watched(bar),
+    ):
+        yield
+
+
+@contextmanager
+def steps(total: int) -> Iterator[Callable[[str], None]]:
+    """A progress bar over named steps when somebody is watching."""
+    if not sys.stderr.isatty():
+        yield lambda name: None
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total, start=True)
+        done = iter(range(total))
+        yield lambda name: bar.update(task, description=name, completed=next(done))
+
+
+def comparison(rows: list[ComparedMethod]) -> None:
+    """Methods side by side, the best figures in bold."""
+    table = RichTable(box=box.SIMPLE_HEAD)
+    table.add_column("method", no_wrap=True)
+    for title in ("PEV %", "RRE", "non-zeros", "seconds"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("for each component")
+    rivals = [row for row in rows if row.failure is None and row.sparse]
+    best = max((row.pev for row in rivals), default=math.nan)
+    for row in rows:
+        if row.failure is not None:
+            table.add_row(row.method, "failed", "", "", f"{row.seconds:.2f}", "")
+            continue
+        style = "bold" if row.sparse and row.pev >= best - 0.005 else None
+        table.add_row(
+            row.method,
+            f"{row.pev:.2f}",
+            f"{row.rre:.4f}",
+            str(sum(row.non_zeros)),
+            f"{row.seconds:.2f}",
+            _counts(row.non_zeros),
+            style=style,
+        )
+    with printing() as console:
+        console.print(table)
+
+
+def _counts(non_zeros: list[int]) -> str:
+    alike = len(set(non_zeros)) == 1 and len(non_zeros) > 1
+    return f"{len(non_zeros)} × {non_zeros[0]}" if alike else " ".join(map(str, non_zeros))
+
+
+def components(model: SparsePCA) -> None:
+    """The components with names, loadings and explained variance."""
+    with printing() as console:
+        _print_components(console, model)
+
+
+def _print_components(console: Console, model: SparsePCA) -> None:
+    loadings = model.loadings_table()
+    as_matrix = _matrix(model, loadings)
+    # A measurement never exceeds the width it is told of, so it is told of plenty.
+    plenty = console.options.update(max_width=100_000)
+    wide = console.measure(as_matrix, options=plenty).maximum > console.width
+    if len(loadings) > _LONGEST_MATRIX or wide:
+        for number in range(model.n_components_):
+            _print_component(console, model, number, loadings.iloc[:, number].dropna())
+    else:
+        console.print(as_matrix)
+    if model.interrupted_:
+        console.print("The fit was interrupted; these are the best components found until then.")
+    pev = 100 * model.explained_variance_ratio_.sum()
+    console.print(
+        f"{model.n_components_} components explain {pev:.2f} % of the variance (PEV) with "
+        f"{loadings.count().sum()} non-zero loadings; "
+        f"reconstruction error (RRE) {model.reconstruction_error_:.4f}."
+    )
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Older versions of rich have no such method and leave it to the caller, as we do."""
+        raise BrokenPipeError
+
+
+@contextmanager
+def printing() -> Iterator[Console]:
+    """A console on standard output.
+
+    A reader who has seen enough, as in `| head`, ends the printing and nothing else.
+    """
+    try:
+        yield _console()
+        sys.stdout.flush()
+    except OSError as error:
+        # Or Python would complain of what is still to be written when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            reason = error.strerror or error
+            raise WorkFailedError(f"standard output: cannot write ({reason})") from error
+
+
+def _console() -> Console:
+    # Without a terminal rich assumes 80 columns; files and pipes have no such limit.
+    width = None if sys.stdout.isatty() else max(shutil.get_terminal_size((120, 25)).columns, 120)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # any name can be printed anywhere
+    return _Console(width=width, highlight=False)
+
+
+def _matrix(model: SparsePCA, loadings: Any) -> RichTable:
+    table = RichTable(box=box.SIMPLE_HEAD, show_footer=False)
+    table.add_column("feature", no_wrap=True)
+    for name in loadings.columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    for feature, row in zip(loadings.index, loadings.to_numpy(), strict=True):
+        table.add_row(Text(printable(feature)), *("" if math.isnan(x) else f"{x:.3f}" for x in row))
+    table.add_section()
+    shares = 100 * model.explained_variance_ratio_
+    table.add_row("variance %", *(f"{share:.2f}" for share in shares))
+    table.add_row("cumulative %", *(f"{total:.2f}" for total in shares.cumsum()))
+    table.add_row("non-zeros", *(str(count) for count in loadings.count()))
+    return table
+
+
+def _print_component(console: Console, model: SparsePCA, number: int, loadings: Any) -> None:
+    shares = 100 * model.explained_variance_ratio_
+    console.print(
+        f"[bold]{loadings.name}[/bold]  {shares[number]:.2f} % of the variance, "
+        f"{shares[: number + 1].sum():.2f} % so far, {len(loadings)} features"
+    )
+    ordered = loadings.sort_values(key=lambda values: -values.abs(), kind="stable")
+    entries = [f"{printable(name)} {value:.3f}" for name, value in ordered.items()]
+    for line in _packed(entries, console.width - 2):
+        console.print(Text(f"  {line}"))
+    console.print()
+
+
+def _packed(entries: Iterable[str], width: int) -> list[str]:
+    """Entries with commas between them, broken into lines between entries only."""
+    lines: list[str] = []
+    for entry in entries:
+        if lines and cell_len(lines[-1]) + cell_len(entry) + 3 <= width:
+            lines[-1] += f", {entry}"
+        else:
+            if lines:
+                lines[-1] += ","
+            lines.append(entry)
+    return lines

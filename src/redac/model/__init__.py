@@ -1,0 +1,1 @@
+"""The estimator: scikit-learn's conventions around the solver."""

@@ -1,0 +1,210 @@
+"""What every model of sparse components can do once its components are known."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from redac import parameters
+from redac.exceptions import ScaleWarning
+from redac.model import persistence
+from redac.show.tables import loadings_table
+from redac.signs import largest_entry_positive
+from redac.solver import variance
+from redac.sources import Data, Gram, Source
+from redac.sources.base import Array
+from redac.sources.reading import Given, read_covariance
+from redac.sources.streams import lazy_scores
+
+
+class ComponentModel(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Scores, reconstruction and tables from components; a subclass finds the components."""
+
+    components_: NDArray[Any]
+    mean_: Array
+    scale_: Array
+
+    def transform(self, X: Any) -> Any:
+        """Least-squares scores of X: (X − mean)/scale · V(VᵀV)⁻¹.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            For a Dask array or frame a Dask array, not computed yet.
+        """
+        check_is_fitted(self)
+        given = self._given(X)
+        V = self.components_.astype(np.float64).T
+        W = variance.Basis.of(V).duals()
+        if given.is_lazy:
+            return lazy_scores(given.values, self.mean_, self.scale_, W, given.float_dtype)
+        with given.naming_columns():
+            scores = given.about(self.mean_, self.scale_).scores(W)
+        return scores.astype(given.float_dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """The data that belong to scores; for scores from ``transform`` the best reconstruction.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        scores = np.asarray(X)
+        if scores.ndim != 2 or scores.shape[1] != self.n_components_:
+            raise ValueError(
+                f"The scores have shape {scores.shape}; {self.n_components_} columns are expected, "
+                "one for each component."
+            )
+        restored: NDArray[Any] = (scores @ self.components_) * self.scale_ + self.mean_
+        return restored.astype(np.result_type(scores.dtype, self.components_.dtype), copy=False)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Share of the variance of X about the fitted mean that the components explain.
+
+        On the data of the fit this is PEV / 100. Larger is better, so grid search and cross-
+        validation can use it.
+        """
+        check_is_fitted(self)
+        given = self._given(X)
+        Q = variance.Basis.of(self.components_.astype(np.float64).T).Q
+        return given.share_about(self.mean_, self.scale_, Q)
+
+    def loadings_table(self) -> Any:
+        """The non-zero loadings as a DataFrame of features × components PC1, PC2, ….
+
+        Features without any loading are left out, entries that are zero are missing values, and the
+        features of a component stand together, the largest loading first.
+        """
+        check_is_fitted(self)
+        return loadings_table(self.components_, self._feature_names())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a .npz file that holds numbers and text only, no pickled objects."""
+        check_is_fitted(self)
+        persistence.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that ``save`` or ``redac fit --output`` has written."""
+        return persistence.load(cls, path)
+
+    def _keep_components(
+        self, V: Array, source: Source, dtype: np.dtype[Any], *, sort: bool
+    ) -> None:
+        """Set the fitted attributes that follow from loadings V (d × r)."""
+        V = V.astype(dtype).astype(np.float64)  # what is measured is what is kept
+        explained = variance.Explained.of(V, source.quadratic)
+        if sort:
+            order = explained.greedy_order()
+            V, explained = V[:, order], explained.in_order(order)
+        added = explained.increments()
+        share = added / source.total if source.total > 0 else np.zeros(len(added))
+        self.components_ = largest_entry_positive(V.T).astype(dtype)
+        self.explained_variance_ = _variances(added, source.variance_unit)
+        self.explained_variance_ratio_ = share
+        unexplained = 1.0 - share.sum() if source.total > 0 else 0.0
+        self.reconstruction_error_ = float(np.sqrt(max(unexplained, 0.0)))
+        self.separation_ = variance.separation(V)
+        self.n_components_ = V.shape[1]
+
+    def _read(
+        self, X: Any, *, standardize: Any, sample_weight: Any = None, feature_names: Any = None
+    ) -> tuple[Given, Data]:
+        """X checked, and as data about its own mean; sets the attributes that describe them."""
+        wanted = parameters.flag("standardize", standardize)
+        given = Given.of(X, model=self)
+        self._keep_names(feature_names)
+        given = replace(given, names=getattr(self, "feature_names_in_", None))
+        data = given.about_own_mean(standardize=wanted, sample_weight=sample_weight)
+        self.mean_, self.scale_ = data.moments.mean, data.moments.scale
+        self.n_samples_: int | None = data.shape[0]
+        return given, data
+
+    def _read_covariance(
+        self, S: Any, n_samples: int | None, *, standardize: Any, feature_names: Any = None
+    ) -> Gram:
+        """S checked, as a source; sets the attributes that describe it."""
+        source = read_covariance(S, model=self)
+        self._keep_names(feature_names)
+        if n_samples is not None:
+            parameters.count("n_samples", n_samples, least=2)
+        self.n_samples_ = n_samples
+        self.mean_ = np.zeros(source.n_features)
+        self.scale_ = np.ones(source.n_features)
+        if parameters.flag("standardize", standardize):
+            source, self.scale_ = source.standardized()
+        # An earlier fit to data may have counted how often it read them; here nothing was read.
+        self.__dict__.pop("n_passes_", None)
+        return source
+
+    def _keep_names(self, feature_names: Any) -> None:
+        """Take the names that the caller of ``fit`` gave for data that have none."""
+        self._names_were_given = feature_names is not None
+        if feature_names is None:
+            return
+        if hasattr(self, "feature_names_in_"):
+            raise ValueError(
+                "feature_names was given, but the data have names of their own; leave it out, or "
+                "rename the columns."
+            )
+        names = parameters.names("feature_names", feature_names, self.n_features_in_)
+        self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _given(self, X: Any) -> Given:
+        """Other data than those of the fit, checked: their columns must be the same."""
+        if not getattr(self, "_names_were_given", False):
+            return Given.of(X, model=self, reset=False)
+        with warnings.catch_warnings():  # the data of the fit had no names either
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return Given.of(X, model=self, reset=False)
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _variances(added: Array, unit: float) -> Array:
+    """Variances in the user's units; a warning where float64 has no such numbers."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        variances = np.where(added > 0.0, added * unit, 0.0)
+    lost = (added > 0.0) & ~((variances >= np.finfo(np.float64).tiny) & np.isfinite(variances))
+    if lost.any():
+        what = "infinite" if np.isinf(variances).any() else "zero, or has lost digits"
+        warnings.warn(
+            f"explained_variance_ is {what}: the variances of these data are beyond the range of "
+            "float64. explained_variance_ratio_ is right. Multiply the data with a power of ten "
+            "that brings them near 1 to have both.",
+            ScaleWarning,
+            stacklevel=5,
+        )
+    return variances

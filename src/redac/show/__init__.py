@@ -1,0 +1,1 @@
+"""Tables and reports for a person to read."""

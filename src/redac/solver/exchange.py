@@ -1,0 +1,202 @@
+"""One feature of a component for another: what sweeps do not find where components use few.
+
+A sweep gives a component the features with the largest entries of w = E_iᵀu_i, and those that it
+uses already are ahead of the others, because each brings its own variance. The fewer they are, the
+more supports stay as they are although others would explain more.
+
+With Q the projector on what is orthogonal to the other components, loadings v add vᵀQSQv / vᵀQv to
+what these explain. For a feature j of v and a feature l outside, the most that v without j and the
+unit vector of l explain together is a root of a quadratic equation: a lower bound of what the new
+support explains, for all pairs (j, l) at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from redac.constraints import Constraint, normalized
+from redac.solver import variance
+from redac.sources.base import Array, Indices, Source
+
+# Exchanges are for components that use few features: to compare all pairs costs more with each, and
+# sweeps find more by themselves.
+MOST_EXCHANGED = 20
+# The squared length of what a new component has outside the span of the others, at least: closer
+# ones explain more, but tend to collapse.
+_OUTSIDE = 0.5
+# Two vectors closer than this, measured by the square of the sine between them, span no plane.
+_PLANE = 0.1
+# All loadings of a new support can bring little more than two of them, the old ones as they are.
+_IN_REACH = 0.95
+_ROUNDING = 1e-9
+
+
+class Rest:
+    """What some components leave of S: A = QSQ with Q = I − bbᵀ, b an orthonormal basis of them.
+
+    With C = Sb − b(bᵀSb)/2 it is A = S − bCᵀ − Cbᵀ, so that single rows of it cost little.
+    """
+
+    def __init__(self, source: Source, b: Array, Sb: Array) -> None:
+        self._source = source
+        self._b = b
+        self._C = Sb - 0.5 * b @ (b.T @ Sb)
+        self._variances = source.diagonal - 2.0 * (b * self._C).sum(axis=1)
+        self._lengths = 1.0 - (b * b).sum(axis=1)
+
+    def quotient(self, v: Array) -> tuple[float, float]:
+        """What v adds, and the squared length of its part outside the span of the others."""
+        support = np.flatnonzero(v)
+        x, b = v[support], self._b[support]
+        inside, along = x @ b, x @ self._C[support]
+        length = float(x @ x - inside @ inside)
+        value = float(x @ self._part(support) @ x - 2.0 * inside @ along)
+        return value / max(length, _ROUNDING), length
+
+    def outside(self, W: Array) -> Array:
+        """The squared lengths of the parts of unit vectors, as columns, outside that span."""
+        inside = self._b.T @ W
+        return np.asarray(1.0 - (inside * inside).sum(axis=0))
+
+    def settled(self, v: Array, constraint: Constraint) -> Array:
+        """The loadings on the support of v that add most, or v where the set forbids them."""
+        support = np.flatnonzero(v)
+        if constraint.free_range is None or not 0 < support.size <= MOST_EXCHANGED:
+            return v
+        best = self._leading(support)
+        is_better = constraint.contains(best) and self.quotient(best)[0] > self.quotient(v)[0]
+        return best if is_better else v
+
+    def exchanged(self, v: Array, constraint: Constraint) -> Array | None:
+        """Loadings that add more than v, with one feature of v exchanged, if there are any."""
+        span = constraint.free_range
+        if span is None or not _can_exchange(constraint, v):
+            return None
+        support = np.flatnonzero(v)
+        pair = self._best_pair(v, support, least=span[0])
+        if pair is None:
+            return None
+        leaving, entering, weights = pair
+        mixture = weights[0] * v
+        mixture[leaving], mixture[entering] = 0.0, weights[1]
+        places = np.where(support == leaving, entering, support)
+        now, length = self.quotient(v)
+        best, height = None, now * (1.0 + _ROUNDING)
+        for new in (self._leading(places), normalized(mixture)):
+            value, outside = self.quotient(new)
+            if value > height and outside >= min(_OUTSIDE, length) and constraint.contains(new):
+                best, height = new, value
+        return best
+
+    def _best_pair(
+        self, v: Array, support: Indices, least: float
+    ) -> tuple[int, int, tuple[float, float]] | None:
+        """Which feature leaves, which enters, and the weights of v without the one, and the other.
+
+        Entries no smaller than ``least``: that is minus infinity, or zero for nonnegative ones.
+        """
+        x = v[support][:, None]
+        rows = self._source.rows(support)
+        rows = rows - self._b[support] @ self._C.T - self._C[support] @ self._b.T
+        shadow = -self._b[support] @ self._b.T  # Q without the ones of its diagonal
+        Av, Qv = x.T @ rows, x.T @ shadow + v
+        own = rows[:, support].diagonal()[:, None], self._lengths[support][:, None]
+        # v without feature j: its values of A and Q, and those between it and feature l.
+        a = Av @ v - 2.0 * x * Av[0, support][:, None] + x * x * own[0]
+        alpha = Qv @ v - 2.0 * x * Qv[0, support][:, None] + x * x * own[1]
+        b, beta = Av - x * rows, Qv - x * shadow
+        value = _larger_root((a, b, self._variances), (alpha, beta, self._lengths))
+        ahead = b - value * beta  # the sign of the weights' quotient
+        forbidden = np.zeros(v.size, dtype=bool)
+        forbidden[support] = True
+        forbidden |= self._lengths < _OUTSIDE
+        forbidden |= self._source.diagonal == 0.0
+        value[:, forbidden] = -np.inf
+        if least == 0.0:
+            value[ahead < 0.0] = -np.inf
+        j, entering = divmod(int(np.argmax(value)), v.size)
+        most, now = value[j, entering], (Av @ v)[0] / max((Qv @ v)[0], _ROUNDING)
+        if not most > _IN_REACH * now:
+            return None
+        weights = float(ahead[j, entering]), float(most * alpha[j, 0] - a[j, 0])
+        return int(support[j]), entering, weights if weights[1] > 0.0 else (0.0, 1.0)
+
+    def _leading(self, support: Indices) -> Array:
+        """The unit vector on a support that adds most."""
+        b, C = self._b[support], self._C[support]
+        A = self._part(support) - b @ C.T - C @ b.T
+        lengths, axes = np.linalg.eigh(np.eye(support.size) - b @ b.T)
+        axes /= np.sqrt(np.maximum(lengths, _OUTSIDE))
+        v = np.zeros(self._source.n_features)
+        v[support] = normalized(axes @ np.linalg.eigh(axes.T @ A @ axes)[1][:, -1])
+        return v if v.sum() >= 0.0 else -v
+
+    def _part(self, support: Indices) -> Array:
+        """The part of S that belongs to a support."""
+        return self._source.rows(support)[:, support]
+
+
+def exchange(
+    source: Source,
+    constraints: Sequence[Constraint],
+    V: Array,
+    *,
+    ridge: float = 0.0,
+    least_separation: float = 0.0,
+    least_gain: float = 0.0,
+) -> Array | None:
+    """Loadings that explain more than V, after exchanges in one component after the other.
+
+    None if no exchange gains more than ``least_gain``.
+    """
+    chosen = [i for i, each in enumerate(constraints) if _can_exchange(each, V[:, i])]
+    if not chosen:
+        return None
+    best, SV = V, source.dot(V)
+    value = variance.Explained.of_products(V, SV).together(ridge)
+    least_separation = max(least_separation, variance.DISTINCT)
+    for i in chosen:
+        rest = _rest_beside(source, best, SV, i)
+        v = None if rest is None else rest.exchanged(best[:, i], constraints[i])
+        if v is None:
+            continue
+        support = np.flatnonzero(v)
+        tried, products = best.copy(), SV.copy()
+        tried[:, i], products[:, i] = v, source.combine(support, v[support])
+        if not variance.is_separated(tried.T @ tried, least_separation):
+            continue
+        found = variance.Explained.of_products(tried, products).together(ridge)
+        if found > value + least_gain:
+            best, SV, value = tried, products, found
+    return None if best is V else best
+
+
+def _can_exchange(constraint: Constraint, v: Array) -> bool:
+    """Whether entries of the set are free, and v uses some features but not many, nor all."""
+    used = int(np.count_nonzero(v))
+    return constraint.free_range is not None and 0 < used <= min(MOST_EXCHANGED, v.size - 1)
+
+
+def _rest_beside(source: Source, V: Array, SV: Array, i: int) -> Rest | None:
+    """What the components other than i leave; None where they are too close together to tell."""
+    live = np.asarray(V.any(axis=0))
+    live[i] = False
+    others = V[:, live]
+    lengths, axes = np.linalg.eigh(others.T @ others)
+    if (lengths < _ROUNDING).any():
+        return None
+    turn = axes / np.sqrt(lengths)
+    return Rest(source, others @ turn, SV[:, live] @ turn)
+
+
+def _larger_root(A: tuple[Array, Array, Array], Q: tuple[Array, Array, Array]) -> Array:
+    """The largest quotient of two quadratic forms [[a, b], [b, c]], or c's alone."""
+    (a, b, c), (alpha, beta, gamma) = A, Q
+    square = alpha * gamma - beta * beta
+    middle = 0.5 * (a * gamma + c * alpha) - b * beta
+    is_plane = square > _PLANE * alpha * gamma
+    root = np.sqrt(np.maximum(middle * middle - square * (a * c - b * b), 0.0))
+    alone = c / np.maximum(gamma, _ROUNDING)
+    return np.where(is_plane, (middle + root) / np.where(is_plane, square, 1.0), alone)

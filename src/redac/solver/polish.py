@@ -1,0 +1,129 @@
+"""The slow tail of the sweeps, shortened: all loadings on their present supports, improved at once.
+
+Once the supports have settled, the sweeps still creep wherever components are nearly parallel,
+because each moves one component and holds the others. On fixed supports the value
+
+    F(V) = Tr(S V(VᵀV + ηI)⁻¹Vᵀ)
+
+is a smooth function of the non-zero entries, with half its gradient B − VP (B = XᵀU and P = UᵀU of
+the best scores, as in the solver), and a quasi-Newton method climbs it in few, cheap steps. The
+sweeps go on from there; they alone decide about supports and about convergence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, minimize
+
+from redac.constraints import Constraint
+from redac.solver import variance
+from redac.sources.base import Array, Indices, Source
+
+_STEPS = 50
+# Features in use beyond which the part of S that belongs to them is not gathered.
+_MOST_FEATURES = 4000
+
+
+def polish(
+    source: Source,
+    constraints: Sequence[Constraint],
+    V: Array,
+    *,
+    ridge: float,
+    tol: float,
+    least_separation: float = 0.0,
+) -> Array:
+    """Loadings with the same supports, or smaller ones, that explain at least as much as V.
+
+    Components whose constraint does not let the entries of a support move freely stay as they are.
+    Steps to a separation below ``least_separation``, or too small to tell components apart, are
+    refused.
+    """
+    ranges = [constraint.free_range for constraint in constraints]
+    alive = V.any(axis=0)
+    moving = np.array([span is not None for span in ranges]) & alive
+    used = np.flatnonzero(V.any(axis=1))
+    if not moving.any() or used.size > _MOST_FEATURES:
+        return V
+    least = max(least_separation, variance.DISTINCT)
+    tail = _Tail(source, used, V[np.ix_(used, alive)], moving[alive], ridge, least)
+    lower, upper = np.array([ranges[i] for i in np.flatnonzero(alive)[tail.columns]]).T
+    found = minimize(
+        tail.loss,
+        tail.start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=Bounds(lower, upper) if np.isfinite(lower).any() else None,
+        options={"maxiter": _STEPS, "ftol": tol / source.total, "gtol": 1e-9},
+    )
+    better = np.zeros_like(V)
+    better[np.ix_(used, alive)] = tail.loadings(found.x)[0]
+    return better
+
+
+class _Tail:
+    """−F/Tr S as a function of the packed non-zero entries of the components that may move."""
+
+    def __init__(
+        self,
+        source: Source,
+        used: Indices,
+        Y: Array,
+        moving: NDArray[np.bool_],
+        ridge: float,
+        least_separation: float,
+    ) -> None:
+        self.source = source.restricted(used)
+        self.total = source.total
+        self.least_separation = least_separation
+        self.ridge = ridge * np.eye(Y.shape[1])
+        # Only entries that are not zero now will ever change, so all trials share one array.
+        self._Y = np.ascontiguousarray(Y)
+        self._places = np.flatnonzero((self._Y != 0) & moving)
+        self.columns = self._places % Y.shape[1]
+        # Measured in their scores' length the entries of all components curve alike.
+        weights = np.linalg.pinv(Y.T @ Y + self.ridge, hermitian=True)
+        lengths = np.einsum("ij,jk,ki->i", weights, self.source.quadratic(Y), weights)
+        unit = np.sqrt(self.total / np.maximum(lengths, 1e-6 * self.total))
+        self.unit = unit[self.columns]
+        self.start = self._Y.reshape(-1)[self._places] / self.unit
+
+    def loadings(self, x: Array) -> tuple[Array, Array]:
+        """The loadings that x stands for, as unit vectors, and the lengths they had.
+
+        The array belongs to the next one who asks, too.
+        """
+        entries = x * self.unit
+        r = self._Y.shape[1]
+        lengths = np.sqrt(np.bincount(self.columns, entries * entries, minlength=r))
+        lengths[lengths == 0.0] = 1.0
+        self._Y.reshape(-1)[self._places] = entries / lengths[self.columns]
+        return self._Y, lengths
+
+    def loss(self, x: Array) -> tuple[float, Array]:
+        Y, lengths = self.loadings(x)
+        gram = Y.T @ Y
+        if not (gram.diagonal().all() and variance.is_separated(gram, self.least_separation)):
+            return 0.0, np.zeros_like(x)
+        weights = np.linalg.inv(gram + self.ridge)
+        M, S_times = self._products(Y)
+        P = weights @ M @ weights
+        # The slope is SYW − YP without its part along each component, which only changes lengths.
+        along = (M * weights).sum(axis=0) - (gram * P).sum(axis=0)
+        unit = 2.0 / (lengths * self.total)
+        slope = S_times(weights * unit)
+        slope -= Y @ ((P + np.diag(along)) * unit)
+        value = float(np.vdot(weights, M)) / self.total
+        return -value, -slope.reshape(-1)[self._places] * self.unit
+
+    def _products(self, Y: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """YᵀSY, and how to multiply S Y with a small matrix."""
+        by_feature = self.source.by_feature
+        if by_feature is None:
+            SY = self.source.dot(Y)
+            return Y.T @ SY, lambda W: SY @ W
+        XY = by_feature.T @ Y
+        return XY.T @ XY, lambda W: by_feature @ (XY @ W)
