@@ -361,6 +361,29 @@ def test_cells_beyond_the_limit_of_the_csv_module(tmp_path: Path) -> None:
     assert table.values.shape == (6, width)
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("other", [",", ";", "\t", " "])
+@pytest.mark.parametrize("where", ["{}", "{}b", "a{}", "a{}b"])
+@pytest.mark.parametrize("column", [0, 1])
+def test_a_quoted_name_may_hold_another_delimiter(tmp_path, delimiter, other, where, column):
+    names = ["x", "y"]
+    names[column] += where.format(other) + "."
+    quoted = delimiter.join(f'"{name}"' for name in names)
+    row = delimiter.join(["1.5", "2.5"])
+    table = read_table(write(tmp_path / "t.csv", f"{quoted}\n{row}\n{row}\n"))
+    assert table.feature_names == names
+    np.testing.assert_array_equal(table.values, [[1.5, 2.5]] * 2)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_a_name_that_ends_with_another_delimiter(tmp_path, delimiter):
+    # To one who takes the other character for the delimiter, the header says: a first cell, and a
+    # quoted one that holds all the rest of the file.
+    other = ";" if delimiter == "," else ","
+    text = f'"f0"{delimiter}"f{other}"\n0{delimiter}0\n0{delimiter}0\n'
+    assert read_table(write(tmp_path / "t.csv", text)).feature_names == ["f0", f"f{other}"]
+
+
 names = st.text(
     st.characters(codec="utf-8", exclude_categories=["C", "Z"], exclude_characters='"'), min_size=1
 ).map(lambda name: f"f{name}")

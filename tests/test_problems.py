@@ -1,10 +1,6 @@
 """The problems for tuning, those held out, and what is measured on them."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np

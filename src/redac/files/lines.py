@@ -39,7 +39,7 @@ def likely_encoding(path: str) -> str:
     return "utf-8"
 
 
-def records(lines: Iterable[str], delimiter: str) -> Iterator[Record]:
+def records(lines: Iterable[str], delimiter: str, *, strict: bool = False) -> Iterator[Record]:
     """Split lines into cells, skipping empty lines.
 
     Parameters
@@ -48,6 +48,8 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[Record]:
         The lines of the file, with their ends.
     delimiter : str
         What separates the cells; a blank stands for any run of white space.
+    strict : bool
+        Whether a quoted cell must end where its quotes do; otherwise `csv.Error` is raised.
 
     Yields
     ------
@@ -56,14 +58,16 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[Record]:
     """
     if delimiter == BLANK:
         for number, line in enumerate(lines, start=1):
+            found = list(_BLANK_SEPARATED.finditer(line))
             cells = [
-                match[2] if match[1] is None else match[1].replace('""', '"')
-                for match in _BLANK_SEPARATED.finditer(line)
+                match[2] if match[1] is None else match[1].replace('""', '"') for match in found
             ]
+            if strict and any(match[2] and match[2][0] == '"' for match in found):
+                raise csv.Error(f"line {number}: a quoted cell goes on behind its quotes")
             if cells:
                 yield number, cells
         return
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
     end_of_previous = 0
     for cells in reader:
         if cells and (len(cells) > 1 or cells[0].strip()):

@@ -147,23 +147,37 @@ def _first_lines(path: str, encoding: str) -> tuple[list[str], bool]:
 def _split(lines: list[str], is_whole: bool) -> tuple[str, list[Record]]:
     """Return the delimiter under which the lines look most like a table, and their cells."""
     best: list[Record] = []
-    best_score, best_delimiter = (0.0, 0.0), ","
+    best_score, best_delimiter = (False, 0.0, 0.0), ","
     for delimiter in _DELIMITERS:
         try:
             head = list(records(lines, delimiter))
         # A wrong delimiter can leave a cell beyond the limit of the csv module.
         except csv.Error:
             continue
+        whole = lines
         # The last record may be cut off in the middle of a quoted cell.
         if not is_whole and len(head) > 2:
-            head.pop()
-        score = _regularity(head)
+            begins, _ = head.pop()
+            whole = lines[: begins - 1]
+        regularity = _regularity(head)
+        # Where names hold the delimiter of another table, quotes tell which of the two it is.
+        score = (any(regularity) and _is_well_quoted(whole, delimiter), *regularity)
         if score > best_score:
             best_score, best_delimiter, best = score, delimiter, head
-        if score == (1.0, 1.0):
+        if score == (True, 1.0, 1.0):
             break
     # Where no delimiter occurs there is a single column, which any delimiter reads alike.
     return (best_delimiter, best) if best else (",", list(records(lines, ",")))
+
+
+def _is_well_quoted(lines: list[str], delimiter: str) -> bool:
+    """Tell whether every quoted cell ends where its quotes do."""
+    try:
+        for _ in records(lines, delimiter, strict=True):
+            pass
+    except csv.Error:
+        return False
+    return True
 
 
 def _regularity(head: list[Record]) -> tuple[float, float]:
