@@ -146,11 +146,11 @@ def test_rounds_on_a_pool_do_not_touch_the_data_and_end_on_all_features(monkeypa
     problem = Problem(as_source(as_data(X)), [L0(5)] * 3)
     search = searched(problem)
     pool = _pool(problem, search.found.V)
-    assert pool.source.n_features < 300
+    assert pool.problem.source.n_features < 300
     inside = pool.inside(search.found.V)
     np.testing.assert_array_equal(pool.embed(inside), search.found.V)
     reads = problem.source.data.n_passes
-    Chain(pool, replace(search.found, V=inside), search.value, 0, rounds=5).advance(60.0)
+    Chain(pool.problem, replace(search.found, V=inside), search.value, 0, rounds=5).advance(60.0)
     assert problem.source.data.n_passes == reads
     before = search.value
     perturb(search, 10, np.random.RandomState(0), 1)

@@ -636,7 +636,7 @@ def test_runs_that_look_at_the_same_features_of_data_share_their_part_of_s():
     start = starts(task)[0]
     first = Run(task, start, 0.0)
     before = task.source.data.n_passes
-    assert Run(task, start, FIRST_RIDGE)._part.source is first._part.source
+    assert Run(task, start, FIRST_RIDGE)._part.problem.source is first._part.problem.source
     assert task.source.data.n_passes == before
 
 

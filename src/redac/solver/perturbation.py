@@ -18,7 +18,7 @@ from joblib import Parallel
 
 from redac.solver.attempts import Attempt
 from redac.solver.iterate import NOISE
-from redac.solver.problem import Problem
+from redac.solver.problem import Part, Problem
 from redac.solver.run import Run, promising
 from redac.solver.search import Search
 from redac.solver.sweep import Solution, Status, directions
@@ -53,7 +53,7 @@ def perturb(
     pool = _pool(search.problem, search.found.V)
     start, value = replace(search.found, V=pool.inside(search.found.V)), search.value
     seeds = rng.randint(np.iinfo(np.int32).max, size=n_chains)
-    chains = [Chain(pool, start, value, int(seed), rounds) for seed in seeds]
+    chains = [Chain(pool.problem, start, value, int(seed), rounds) for seed in seeds]
     interrupted = False
     try:
         for _ in _stretches(chains):
@@ -69,12 +69,12 @@ def perturb(
     if interrupted or any(chain.is_interrupted for chain in chains):
         search.interrupt()
     attempts = [attempt for chain in chains for attempt in chain.attempts]
-    if pool.place is None:
+    if pool.features is None:
         return attempts
     if not search.is_over:
         search.try_starts([(search.found.V, 0.0)])
     # Their features are numbered as in the pool.
-    return [replace(each, features=pool.place.features[each.features]) for each in attempts]
+    return [replace(each, features=pool.features[each.features]) for each in attempts]
 
 
 class Chain:
@@ -162,17 +162,17 @@ def _outside(w: Array, basis: Array) -> Array:
     return w - basis @ (basis.T @ w)
 
 
-def _pool(problem: Problem, V: Array) -> Problem:
+def _pool(problem: Problem, V: Array) -> Part:
     """The problem on the features that rounds look at: all, or the most promising ones.
 
     Rounds on a part do not touch the data, however large they are.
     """
     d = problem.source.n_features
     if d <= _POOL:
-        return problem
+        return problem.whole
     W = directions(problem.source, V, problem.ridge)
     features = np.union1d(promising(W, problem, _POOL_SCOPE), np.flatnonzero(V.any(axis=1)))
-    return problem.restricted(features) if features.size < d else problem
+    return problem.restricted(features) if features.size < d else problem.whole
 
 
 def _stretches(chains: list[Chain]) -> Iterator[None]:

@@ -13,18 +13,6 @@ from redac.sources.base import Array, Indices, Source
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where the features of a part are among all, how many those are, and ‖X‖² over all of them.
-
-    Not the whole problem itself: a part is sent to other processes without the data behind it.
-    """
-
-    features: Indices
-    n_features: int
-    total: float
-
-
-@dataclass(frozen=True)
 class Problem:
     """What is to be solved, and how exactly: everything but the starting point.
 
@@ -36,7 +24,7 @@ class Problem:
     max_sweeps : the most sweeps of a run.
     tol : a run has converged when a sweep gains no more than this share of ‖X‖².
     least_separation : the least eigenvalue that VᵀV may have.
-    place : of a part of a problem, where its features are in the whole.
+    total_of_all : ‖X‖² where the source holds some of the features only; None where it has all.
     """
 
     source: Source
@@ -45,12 +33,12 @@ class Problem:
     max_sweeps: int = 1000
     tol: float = 1e-7
     least_separation: float = 0.0
-    place: Place | None = None
+    total_of_all: float | None = None
 
-    @cached_property
+    @property
     def total(self) -> float:
         """‖X‖² over all features, those that a part of the problem leaves out included."""
-        return self.source.total if self.place is None else self.place.total
+        return self.source.total if self.total_of_all is None else self.total_of_all
 
     @cached_property
     def n_varying(self) -> int:
@@ -64,23 +52,47 @@ class Problem:
         used = sum(np.count_nonzero(each.maximize(varies)) for each in self.constraints)
         return float(max(self.n_varying, 1) * (len(self.constraints) ** 2 + used))
 
-    def restricted(self, features: Indices) -> Problem:
+    @property
+    def whole(self) -> Part:
+        """The problem as a part that leaves nothing out."""
+        return Part(self, None, self.source.n_features)
+
+    def restricted(self, features: Indices) -> Part:
         """The same problem on some of the features, all others having no loadings."""
-        return replace(
+        problem = replace(
             self,
             source=self.source.restricted(features),
             constraints=[each.restricted(features) for each in self.constraints],
-            place=Place(features, self.source.n_features, self.total),
+            total_of_all=self.total,
         )
+        return Part(problem, features, self.source.n_features)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A problem on some features of another one.
+
+    It does not hold the other problem, so that it can be sent to other processes without the data.
+
+    Attributes
+    ----------
+    problem : the problem on those features.
+    features : where they are among those of the other problem; None where it is that problem.
+    n_features : how many features that has.
+    """
+
+    problem: Problem
+    features: Indices | None
+    n_features: int
 
     def inside(self, V: Array) -> Array:
-        """Loadings of the whole problem on the features of this part."""
-        return V if self.place is None else V[self.place.features]
+        """Loadings of the other problem on the features of this part."""
+        return V if self.features is None else V[self.features]
 
     def embed(self, V: Array) -> Array:
-        """Loadings of this part as loadings of the whole problem."""
-        if self.place is None:
+        """Loadings of this part as loadings of the other problem."""
+        if self.features is None:
             return V
-        full = np.zeros((self.place.n_features, V.shape[1]))
-        full[self.place.features] = V
+        full = np.zeros((self.n_features, V.shape[1]))
+        full[self.features] = V
         return full

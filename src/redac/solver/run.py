@@ -130,7 +130,7 @@ class Run:
     def appraise(self) -> float:
         """What the loadings explain so far, kept as ``value``."""
         V = self._part.inside(self.solution.V)
-        explained = variance.Explained.of(V, self._part.source.quadratic)
+        explained = variance.Explained.of(V, self._part.problem.source.quadratic)
         self.value = explained.together(self.problem.ridge)
         return self.value
 
@@ -148,7 +148,8 @@ class Run:
     def _look_at(self, features: Indices) -> None:
         """Turn to some features: to their part of S, where they are not too many."""
         # The part looked at so far is let go before the next one is made.
-        problem = self._part = self.problem
+        self._part = self.problem.whole
+        problem = self.problem
         share = _SHARE_OF_S if problem.source.by_feature is None else _SHARE_OF_X
         if 0 < features.size <= share * problem.n_varying:
             self._part = problem.restricted(features)
@@ -156,13 +157,13 @@ class Run:
     def _looked_around(self) -> bool:
         """Turn to other features if a sweep over all would use one that was not looked at."""
         problem, V = self.problem, self.solution.V
-        if self._part.place is None:
+        if self._part.features is None:
             return False
         W = directions(problem.source, V, problem.ridge)
         wanted = np.zeros(len(W), dtype=bool)
         for w, constraint in zip(W.T, problem.constraints, strict=True):
             wanted |= constraint.maximize(np.ascontiguousarray(w)) != 0
-        wanted[self._part.place.features] = False
+        wanted[self._part.features] = False
         if not wanted.any():
             return False
         hopeful = promising(W, problem, _NARROW_SCOPE)
@@ -178,8 +179,8 @@ class Run:
         V = self._part.inside(self.solution.V)
         with one_thread(2 * V.size):
             found = solve(
-                self._part.source,
-                self._part.constraints,
+                self._part.problem.source,
+                self._part.problem.constraints,
                 V,
                 ridge=ridge,
                 max_sweeps=left if most is None else min(most, left),
@@ -226,8 +227,8 @@ class Run:
         V = self._part.inside(self.solution.V)
         with one_thread(2 * V.size):
             better = exchange(
-                self._part.source,
-                self._part.constraints,
+                self._part.problem.source,
+                self._part.problem.constraints,
                 V,
                 ridge=problem.ridge,
                 least_separation=problem.least_separation,
@@ -247,8 +248,8 @@ class Run:
         for ridge in _POLISHING_RIDGES[self._polished :]:
             with one_thread(0):
                 V = polish(
-                    self._part.source,
-                    self._part.constraints,
+                    self._part.problem.source,
+                    self._part.problem.constraints,
                     self._part.inside(self.solution.V),
                     ridge=max(ridge, problem.ridge),
                     tol=problem.tol * problem.total,
