@@ -1,12 +1,18 @@
 """What the tests of the mathematical core share: plain reference implementations, data makers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from redac.constraints import L0, L1, Constraint, Nonnegative
+from redac.solver.climb import Step, finish, settle
+from redac.solver.problem import Problem
+from redac.solver.starts import Start
+from redac.solver.sweep import OnSweep, Solution, Status, sweeps
+from redac.sources import Source
 
 # ------------------------------------------------------------ comparison
 
@@ -206,6 +212,44 @@ class NaiveRedac:
 def best_scores(E: np.ndarray, v: np.ndarray, ridge: float = 0.0) -> np.ndarray:
     """u = E v/(1 + η): Theorem 1, with a ridge."""
     return E @ v / (1.0 + ridge)
+
+
+def solve(
+    source: Source,
+    constraints: Sequence[Constraint],
+    start: np.ndarray,
+    *,
+    ridge: float = 0.0,
+    max_sweeps: int = 1000,
+    tol: float = 1e-7,
+    least_separation: float = 0.0,
+    on_sweep: OnSweep | None = None,
+) -> Solution:
+    """The plain algorithm from loadings ``start``: all sweeps over all features, nothing else.
+
+    ``on_sweep`` may end it by returning True.
+    """
+    problem = Problem(source, constraints, ridge, max_sweeps, tol, least_separation)
+    found = Solution(start)
+    for found in sweeps(problem, Solution(start)):
+        if on_sweep is not None and on_sweep(found.n_sweeps, found.history[-1], found.V):
+            return replace(found, status=Status.STOPPED)
+    return found
+
+
+def steps_from(problem: Problem, start: Start) -> Iterator[Step]:
+    """The way from a start to its end, sweep by sweep."""
+    step = None
+    for step in settle(problem, start):
+        yield step
+    assert step is not None
+    yield from finish(problem, step)
+
+
+def climbed(problem: Problem, start: Start) -> Step:
+    """Where the way from a start ends."""
+    *_, last = steps_from(problem, start)
+    return last
 
 
 # ------------------------------------------------------------ data makers

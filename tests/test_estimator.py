@@ -81,7 +81,7 @@ def test_hastie_supports_are_found_in_100_of_100_sets():
         {"l1_bound": 1.5},
         {"l1_bound": (1.2, 1.5, 2.0)},
         {"cardinality": 4, "nonnegative": True, "ridge": 0.01},
-        {"cardinality": 4, "nonnegative": (True, False, True)},
+        {"cardinality": 4, "nonnegative": (True, False, True), "ridge": 0.01},
         {"l1_bound": 1.6, "nonnegative": True, "ridge": 0.02},
         {"l1_bound": 1.6, "standardize": True},
         {"cardinality": 4, "ridge": 0.1},
@@ -436,7 +436,7 @@ def test_l1_bounds_do_not_let_components_collapse():
     Y = wide_factors()
     model = SparsePCA(5, l1_bound=3.0).fit(Y)
     assert model.converged_
-    assert 0.1 - 1e-9 <= model.separation_ < 0.11  # so the limit was needed
+    assert 0.5 - 1e-9 <= model.separation_ < 0.55  # so the limit was needed
     assert np.abs(model.components_).sum(axis=1).max() <= 3.0 * (1 + 1e-9)
     assert model.n_iter_ == len(model.objective_history_) < 200
     assert (np.diff(model.objective_history_) <= 1e-12).all()
@@ -717,13 +717,14 @@ def test_scikit_learns_progress_bar_shows_the_sweeps(capfd):
     assert "start" in capfd.readouterr().out
 
 
-@pytest.mark.parametrize("most", [1, 8, 30])  # 30 reaches beyond the first approach
+@pytest.mark.parametrize("most", [1, 8, 30])
 def test_all_sweeps_count_where_components_must_stay_apart(most):
     pytest.importorskip("sklearn.callback")
     watcher = Watcher()
-    model = SparsePCA(5, l1_bound=3.0, n_init=1, max_iter=most, tol=0.0).set_callbacks(watcher)
+    options = {"l1_bound": 3.0, "min_separation": 0.1, "n_init": 1, "max_iter": most, "tol": 0.0}
+    model = SparsePCA(5, **options).set_callbacks(watcher)
     with pytest.warns(ConvergenceWarning):
         model.fit(wide_factors())
     assert len(watcher.sweeps) == most
-    assert (model.n_iter_ < most) == (most == 30)
+    assert model.n_iter_ == most
     assert model.separation_ >= 0.1 - 1e-9

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
-from helpers import factor_data, random_feasible, unit_columns
+from helpers import climbed, factor_data, random_feasible, solve, unit_columns
 from redac import SparsePCA
 from redac.constraints import L0, L1, Nonnegative
 from redac.datasets import load_pitprops
@@ -17,12 +17,13 @@ from redac.exceptions import ExhaustedWarning
 from redac.solver import variance
 from redac.solver.exchange import Rest, _larger_root, exchange
 from redac.solver.problem import Problem
-from redac.solver.run import Run
-from redac.solver.starts import Starts
-from redac.solver.sweep import solve
+from redac.solver.starts import Start, Starts
+from redac.solver.strategy import Strategy
+from redac.solver.sweep import Status
 from redac.sources import Columns, Factor, Gram, as_data
 
 SEEDS = st.integers(0, 10_000)
+OUTSIDE = 0.5
 KINDS = {"l0": L0(3), "nonnegative": Nonnegative(L0(3)), "l1": L1(1.6)}
 kinds = pytest.mark.parametrize("kind", KINDS)
 PITPROPS = np.asarray(load_pitprops().correlation)
@@ -45,7 +46,11 @@ def loadings(seed: int, kind: str, r: int = 3, d: int = 9) -> np.ndarray:
 
 def rest_of(S: np.ndarray, V: np.ndarray) -> Rest:
     b = np.linalg.qr(V)[0]
-    return Rest(Gram(S), b, S @ b)
+    return Rest(Gram(S), b, S @ b, OUTSIDE)
+
+
+def task(S: np.ndarray, constraints, **options) -> Problem:
+    return Problem(Gram(S), constraints, **options)
 
 
 @settings(max_examples=60, deadline=None)
@@ -90,7 +95,7 @@ def test_an_exchange_adds_more_with_one_other_feature_inside_the_set(kind, seed)
 def test_no_exchange_is_left_out_that_two_loadings_could_gain_by(seed, k):
     """Alone, from the best loadings of a support: all pairs, one by one, by brute force."""
     S = matrix(seed)
-    rest = Rest(Gram(S), np.zeros((9, 0)), np.zeros((9, 0)))
+    rest = Rest(Gram(S), np.zeros((9, 0)), np.zeros((9, 0)), OUTSIDE)
     start = np.zeros(9)
     start[np.random.default_rng(seed).permutation(9)[:k]] = 1.0 / np.sqrt(k)
     v = rest.settled(start, L0(k))
@@ -119,8 +124,11 @@ def test_exchanges_gain_and_keep_what_is_asked_for(kind, ridge, seed, least):
     S, V = matrix(seed), loadings(seed, kind)
     constraints = [KINDS[kind]] * 3
     gain = 1e-3 * np.trace(S)
-    better = exchange(Gram(S), constraints, V, ridge=ridge, least_separation=least, least_gain=gain)
-    if better is None:
+    problem = task(S, constraints, ridge=ridge, least_separation=least, tol=1e-3)
+    before = V.copy()
+    better = exchange(problem, V)
+    np.testing.assert_array_equal(V, before)
+    if better is V:
         return
     assert value(S, better, ridge) > value(S, V, ridge) + gain
     assert all(KINDS[kind].contains(v) for v in better.T)
@@ -130,7 +138,7 @@ def test_exchanges_gain_and_keep_what_is_asked_for(kind, ridge, seed, least):
 
 def test_l1_bounds_are_left_alone():
     V = loadings(3, "l1")
-    assert exchange(Gram(matrix(3)), [L1(1.6)] * 3, V) is None
+    assert exchange(task(matrix(3), [L1(1.6)] * 3), V) is V
 
 
 @pytest.mark.parametrize("kind", ["l0", "nonnegative"])
@@ -140,8 +148,8 @@ def test_every_source_exchanges_the_same(kind):
     V = loadings(6, kind)
     S = X.T @ X
     sources = [Gram(S), Factor(np.ascontiguousarray(X.T)), Columns(as_data(X))]
-    found = [exchange(source, [KINDS[kind]] * 3, V) for source in sources]
-    assert found[0] is not None
+    found = [exchange(Problem(source, [KINDS[kind]] * 3), V) for source in sources]
+    assert found[0] is not V
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], atol=1e-8)
 
@@ -150,15 +158,46 @@ def test_degenerate_components_are_left_alone():
     S = matrix(1)
     copies = np.zeros((9, 3))
     copies[:2] = 1.0 / np.sqrt(2.0)
-    better = exchange(Gram(S), [L0(2)] * 3, copies)
-    assert better is None or np.isfinite(better).all()
-    assert exchange(Gram(np.zeros((4, 4))), [L0(2)], np.eye(4)[:, :1]) is None
-    assert exchange(Gram(S), [L0(2)], np.zeros((9, 1))) is None
+    assert np.isfinite(exchange(task(S, [L0(2)] * 3), copies)).all()
+    nothing = np.zeros((9, 1))
     everything = np.full((9, 1), 1.0 / 3.0)
-    assert exchange(Gram(S), [L0(9)], everything) is None
-    many = np.full((30, 1), 0.0)
-    many[:21] = 1.0 / np.sqrt(21.0)
-    assert exchange(Gram(matrix(1, 30)), [L0(21)], many) is None
+    for problem, V in (
+        (task(np.zeros((4, 4)), [L0(2)]), np.eye(4)[:, :1]),
+        (task(S, [L0(2)]), nothing),
+        (task(S, [L0(9)]), everything),
+    ):
+        assert exchange(problem, V) is V
+
+
+@pytest.mark.parametrize("k", [3, 21, 40])
+def test_components_of_any_size_exchange_a_feature(k):
+    """The first k features are noise, and one behind them is stronger than all of them."""
+    S = np.eye(60)
+    S[50, 50] = 10.0
+    V = np.zeros((60, 1))
+    V[:k] = 1.0 / np.sqrt(k)
+    better = exchange(task(S, [L0(k)]), V)
+    assert np.flatnonzero(better)[-1] == 50
+    assert np.count_nonzero(better) <= k
+    assert value(S, better) == pytest.approx(10.0, rel=1e-9)
+
+
+def beside_another(outside: float) -> tuple[Problem, np.ndarray]:
+    """Feature 2 adds most to the first component, but lies nearly in its span; feature 3 not."""
+    V = np.zeros((5, 2))
+    V[[2, 1, 4], 0] = np.sqrt([0.8, 0.1, 0.1])
+    V[0, 1] = 1.0
+    S = np.diag([1.0, 1.0, 9.0, 2.0, 1.0])
+    # The first component is not one that exchanges.
+    return task(S, [L1(1.6), L0(1)], strategy=Strategy(outside=outside)), V
+
+
+@pytest.mark.parametrize(("outside", "entering"), [(0.5, 3), (0.1, 2)])
+def test_components_do_not_move_closer_to_others_than_the_strategy_lets_them(outside, entering):
+    problem, V = beside_another(outside)
+    better = exchange(problem, V)
+    np.testing.assert_array_equal(better[:, 0], V[:, 0])
+    assert np.flatnonzero(better[:, 1]).tolist() == [entering]
 
 
 @pytest.mark.parametrize("S", [PITPROPS, WINE], ids=["pitprops", "wine"])
@@ -174,19 +213,37 @@ def test_a_finished_run_has_no_exchange_left(kind):
     """Sweeps alone would stop before."""
     gained = 0
     for seed in range(8):
-        source = Gram(np.corrcoef(np.random.default_rng(seed).standard_normal((40, 20)).T))
-        task = Problem(source, [KINDS[kind]] * 3)
-        start = Starts(source, task.constraints, np.random.RandomState(0)).pca()
-        run = Run(task, start, 0.1)
-        run.scout()
-        run.settle()
-        run.finish()
-        gain = task.tol * task.total
-        assert exchange(source, task.constraints, run.solution.V, least_gain=gain) is None
-        assert (np.diff(run.solution.history) <= 1e-12).all()
-        plain = solve(source, task.constraints, start).V
-        gained += run.appraise() > value(source.S, plain) * (1 + 1e-3)
+        S = np.corrcoef(np.random.default_rng(seed).standard_normal((40, 20)).T)
+        problem = task(S, [KINDS[kind]] * 3, strategy=Strategy(exchanges=1e9))
+        start = Starts(problem, np.random.RandomState(0)).pca()
+        step = climbed(problem, Start(start, 0.1))
+        found = step.whole
+        assert found.status is Status.CONVERGED
+        assert exchange(problem, found.V) is found.V
+        assert (np.diff(found.history) <= 1e-12).all()
+        plain = solve(problem.source, problem.constraints, start).V
+        gained += step.value > value(S, plain) * (1 + 1e-3)
     assert gained >= 4
+
+
+@pytest.mark.parametrize("kind", ["l0", "nonnegative"])
+def test_exchanges_cost_no_more_than_the_strategy_allows(kind):
+    """None where they are too expensive: then a run ends where a sweep gains nothing."""
+    S = np.corrcoef(np.random.default_rng(0).standard_normal((40, 20)).T)
+    k, d = 3, 20
+    one = k * d + k**3
+    values = []
+    for allowed in (0, 1, 10):
+        strategy = Strategy(exchanges=(allowed + 0.5) * one)
+        problem = task(S, [KINDS[kind]] * 3, strategy=strategy)
+        assert problem.n_exchanges == allowed
+        start = Starts(problem, np.random.RandomState(0)).pca()
+        step = climbed(problem, Start(start, 0.1))
+        assert step.solution.status is Status.CONVERGED
+        values.append(step.value)
+        if allowed == 0:
+            assert exchange(problem, step.whole.V) is not step.whole.V  # there was one to make
+    assert values[0] < values[1] <= values[2]
 
 
 def test_a_small_group_among_many_features_is_found():

@@ -3,6 +3,7 @@
 import os
 import signal
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -15,12 +16,13 @@ from redac.datasets import load_pitprops
 from redac.exceptions import FitInterruptedWarning, SeparationWarning
 from redac.metrics import pev
 from redac.model.callbacks import Silent
-from redac.solver import perturbation
 from redac.solver.attempts import Attempt, spread
-from redac.solver.perturbation import Chain, _pool, perturb
+from redac.solver.climb import around
+from redac.solver.perturbation import Chain, perturb
 from redac.solver.problem import Problem
-from redac.solver.search import Search, departures
+from redac.solver.search import Search
 from redac.solver.starts import Starts
+from redac.solver.strategy import Strategy
 from redac.solver.sweep import Status
 from redac.sources import Columns, Factor, Gram, as_data, as_source, covariance_source
 
@@ -47,8 +49,7 @@ SOURCES = {
 
 def searched(problem: Problem) -> Search:
     search = Search(problem, Silent())
-    starts = Starts(problem.source, problem.constraints, np.random.RandomState(0))
-    search.try_starts(departures(problem, starts.sequence("pca", 2)))
+    search.try_starts(Starts(problem, np.random.RandomState(0)).sequence("pca", 2))
     return search
 
 
@@ -88,9 +89,9 @@ def test_the_same_seed_gives_the_same_answer_and_the_same_spread():
     assert not np.allclose(first.search_history_[shares], other.search_history_[shares], atol=1e-3)
     two = [fit(0, 2) for _ in range(2)]
     assert_same_loadings(two[0].components_, two[1].components_)
-    assert len(two[0].search_history_[shares]) == 3 + 2 * 30
-    alone = first.search_history_[shares][3:]  # chains know nothing of each other
-    np.testing.assert_allclose(two[0].search_history_[shares][3:33], alone, atol=1e-9)
+    assert len(two[0].search_history_[shares]) == 2 + 2 * 30
+    alone = first.search_history_[shares][2:]  # chains know nothing of each other
+    np.testing.assert_allclose(two[0].search_history_[shares][2:32], alone, atol=1e-9)
 
 
 def test_chains_in_processes_of_their_own_search_through_the_data():
@@ -98,14 +99,14 @@ def test_chains_in_processes_of_their_own_search_through_the_data():
     X = np.random.default_rng(0).standard_normal((140, 200))
     assert isinstance(as_source(as_data(X)), Columns)
     model = SparsePCA(3, cardinality=4, n_perturbations=3, random_state=0, n_jobs=2).fit(X)
-    assert len(model.search_history_["explained_variance_ratio"]) == 3 + 2 * 3
+    assert len(model.search_history_["explained_variance_ratio"]) == 2 + 2 * 3
 
 
 def test_the_history_says_what_each_run_came_to():
     model = SparsePCA(6, cardinality=3, n_perturbations=40, random_state=0)
     history = model.fit_covariance(PITPROPS).search_history_
     shares, agreement = history["explained_variance_ratio"], history["agreement"]
-    assert len(shares) == len(agreement) == 43
+    assert len(shares) == len(agreement) == 42
     assert shares.max() == pytest.approx(model.explained_variance_ratio_.sum(), abs=1e-9)
     assert ((agreement >= 0) & (agreement <= 1)).all()
     assert agreement[np.argmax(shares)] == 1.0
@@ -126,48 +127,94 @@ def test_agreement_is_the_mean_overlap_of_matched_supports():
     np.testing.assert_allclose(found["explained_variance_ratio"], 0.5)
 
 
+def chain_of(problem: Problem, seed: int = 0, rounds: int = 1) -> Chain:
+    search = searched(problem)
+    return Chain(problem, search.found, search.value, seed, rounds)
+
+
 def test_redrawn_components_lie_outside_the_others():
     problem = Problem(covariance_source(PITPROPS), [L0(3)] * 6)
-    search = searched(problem)
-    chain = Chain(problem, search.found, search.value, seed=0, rounds=1)
-    for _ in range(20):
-        V = chain._redrawn(leaves=False)
-        changed = [i for i in range(6) if not np.array_equal(V[:, i], search.found.V[:, i])]
-        assert 1 <= len(changed) <= 3
+    chain = chain_of(problem)
+    before = chain.solution.V.copy()
+
+    def redrawn(leaves: bool) -> int:
+        V = chain._redrawn(leaves)
         assert np.linalg.matrix_rank(V) == 6
-        assert (np.count_nonzero(V, axis=0) <= 3).all()
-    assert sum(not np.array_equal(v, w) for v, w in zip(chain._redrawn(True).T, V.T, strict=True))
+        assert all(L0(3).contains(v) for v in V.T)
+        return sum(not np.array_equal(V[:, i], before[:, i]) for i in range(6))
+
+    counts = [redrawn(leaves=False) for _ in range(20)]
+    assert set(counts) <= {0, 1, 2, 3}  # one may be drawn again as it was
+    assert max(counts) >= 2
+    assert 2 <= max(redrawn(leaves=True) for _ in range(20)) <= 3
+    np.testing.assert_array_equal(chain.solution.V, before)
 
 
-def test_rounds_on_a_pool_do_not_touch_the_data_and_end_on_all_features(monkeypatch):
-    monkeypatch.setattr(perturbation, "_POOL", 50)
-    monkeypatch.setattr(perturbation, "_POOL_SCOPE", 4)
+def test_a_chain_makes_its_rounds_and_keeps_the_best_of_them():
+    problem = Problem(covariance_source(PITPROPS), [L0(3)] * 6)
+    chain = chain_of(problem, rounds=30)
+    before = chain.value
+    while not chain.is_over:
+        count, value = len(chain.attempts), chain.value
+        assert chain.advance(0.0) is chain  # at least one round, however little time there is
+        assert len(chain.attempts) > count
+        assert chain.value >= value
+    assert len(chain.attempts) == 30
+    best = max(each.value for each in chain.attempts) * problem.total
+    assert chain.value == pytest.approx(max(best, before), rel=1e-9)
+    assert problem.value(chain.solution.V) == pytest.approx(chain.value, rel=1e-9)
+    assert chain.advance(0.0).attempts == chain.attempts  # there is no round left
+
+
+def test_rounds_in_vain_lead_away_and_the_best_stays_known():
+    """Half of the components are drawn anew in every round here, so that rounds end lower."""
+    problem = Problem(covariance_source(PITPROPS), [L0(3)] * 6)
+    shares = {}
+    for patience in (0, 10**6):
+        impatient = replace(problem, strategy=Strategy(patience=patience, warmth=1e-9))
+        chain = chain_of(impatient, rounds=30).advance(60.0)
+        best = max(each.value for each in chain.attempts)
+        assert chain.value / problem.total >= best - 1e-9
+        shares[patience] = [each.value for each in chain.attempts]
+    # Those that leave are finished from wherever they are.
+    assert np.std(shares[0]) > 1e-4
+    assert not np.allclose(shares[0], shares[10**6], atol=1e-4)
+
+
+def test_rounds_on_a_pool_do_not_touch_the_data_and_end_on_all_features():
     X = data(150, 300, 2)
-    problem = Problem(as_source(as_data(X)), [L0(5)] * 3)
+    narrow = Strategy(least_features=1, scope=1)
+    problem = Problem(as_source(as_data(X)), [L0(5)] * 3, strategy=narrow)
     search = searched(problem)
-    pool = _pool(problem, search.found.V)
+    pool = around(problem, search.found.V, 4)
     assert pool.problem.source.n_features < 300
     inside = pool.inside(search.found.V)
     np.testing.assert_array_equal(pool.embed(inside), search.found.V)
     reads = problem.source.data.n_passes
-    Chain(pool.problem, replace(search.found, V=inside), search.value, 0, rounds=5).advance(60.0)
+    chain = Chain(pool.problem, replace(search.found, V=inside), search.value, 0, rounds=5)
+    assert len(chain.advance(60.0).attempts) == 5
     assert problem.source.data.n_passes == reads
     before = search.value
-    perturb(search, 10, np.random.RandomState(0), 1)
+    attempts = perturb(search, 10, np.random.RandomState(0), 1)
     assert search.value >= before
     assert search.found.V.shape == (300, 3)
     assert search.found.status is Status.CONVERGED
+    # The features of attempts are those of all data.
+    best = max(attempts, key=lambda each: each.value)
+    assert max(each.features.max() for each in attempts) >= pool.problem.source.n_features
+    if best.value >= search.value / problem.total - 1e-9:
+        assert spread([best], search.found.V)["agreement"][0] == pytest.approx(1.0)
 
 
 def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
     rounds = []
     plain = Chain._round
 
-    def third_is_interrupted(chain: Chain) -> None:
+    def third_is_interrupted(chain: Chain) -> Iterator[None]:
         rounds.append(1)
         if len(rounds) == 3:
             os.kill(os.getpid(), signal.SIGINT)
-        plain(chain)
+        yield from plain(chain)
 
     monkeypatch.setattr(Chain, "_round", third_is_interrupted)
     model = SparsePCA(6, cardinality=3, n_perturbations=50, random_state=0)

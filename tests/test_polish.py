@@ -7,6 +7,8 @@ from helpers import CONSTRAINTS, factor_data, random_feasible
 from redac.constraints import L0, L1, Nonnegative
 from redac.solver import polish as module
 from redac.solver.polish import polish
+from redac.solver.problem import Problem
+from redac.solver.strategy import Strategy
 from redac.solver.variance import DISTINCT, separation
 from redac.sources import Columns, as_data, as_source, covariance_source
 
@@ -48,9 +50,9 @@ def loadings(constraints, seed: int) -> np.ndarray:
 
 
 def polished(source, constraints, V, *, ridge=0.0, tol=1e-9, least=0.0):
-    return polish(
-        source, constraints, V, ridge=ridge, tol=tol * source.total, least_separation=least
-    )
+    # The ridge of a polish is not that of the problem, which must not matter here.
+    problem = Problem(source, constraints, ridge=0.3, tol=tol, least_separation=least)
+    return polish(problem, V, ridge)
 
 
 # ------------------------------------------------------------ what it promises
@@ -129,10 +131,30 @@ def test_without_a_component_that_may_move_nothing_happens(kind):
 def test_too_many_features_in_use_are_left_to_the_sweeps(monkeypatch):
     S, sets = SOURCES["gram"](0), FREE["l0"]
     V = loadings(sets, 0)
-    monkeypatch.setattr(module, "_MOST_FEATURES", int(V.any(axis=1).sum()) - 1)
+    monkeypatch.setattr(module, "_LARGEST_PART", int(V.any(axis=1).sum()) - 1)
     assert polished(S, sets, V) is V
-    monkeypatch.setattr(module, "_MOST_FEATURES", int(V.any(axis=1).sum()))
+    monkeypatch.setattr(module, "_LARGEST_PART", int(V.any(axis=1).sum()))
     assert np.abs(polished(S, sets, V) - V).max() > 1e-3
+
+
+@pytest.mark.parametrize("source", ["gram", "factor"])
+def test_more_steps_explain_more(source):
+    S, sets = SOURCES[source](0), FREE["l0"]
+    V, values = loadings(sets, 0), []
+    for steps in (1, 3, 50):
+        task = Problem(S, sets, tol=1e-12, strategy=Strategy(polish_steps=steps))
+        values.append(explained(matrix_of(S), polish(task, V, 0.0), 0.0))
+    assert explained(matrix_of(S), V, 0.0) < values[0] < values[1] < values[2]
+
+
+def test_on_a_part_of_the_features_the_tolerance_is_a_share_of_all_variance():
+    S, sets = SOURCES["gram"](0), FREE["l0"]
+    V = loadings(sets, 0)
+    values = [explained(matrix_of(S), V, 0.0)]
+    for total in (100.0 * S.total, S.total):
+        better = polish(Problem(S, sets, tol=1e-4, total_of_all=total), V, 0.0)
+        values.append(explained(matrix_of(S), better, 0.0))
+    assert values[0] < values[1] < values[2]
 
 
 def test_entries_that_a_set_without_signs_does_not_want_become_zero():

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from helpers import assert_same_loadings, factor_data
+from helpers import assert_same_loadings, climbed, factor_data, solve, steps_from
 from redac import SparsePCA
 from redac.constraints import L0, L1, Nonnegative
 from redac.datasets import load_pitprops
@@ -17,14 +17,13 @@ from redac.exceptions import ExhaustedWarning, SeparationWarning
 from redac.methods import sparse_pca
 from redac.metrics import pev
 from redac.model.callbacks import Silent
-from redac.solver import run as run_module
-from redac.solver import search as search_module
-from redac.solver import variance
+from redac.solver import climb, variance
+from redac.solver.climb import Step, settle
 from redac.solver.problem import Problem
-from redac.solver.run import Run
-from redac.solver.search import Search, departures
-from redac.solver.starts import Starts, oriented
-from redac.solver.sweep import Status, solve
+from redac.solver.search import Search
+from redac.solver.starts import Start, Starts, oriented
+from redac.solver.strategy import Strategy, using
+from redac.solver.sweep import Solution, Status
 from redac.sources import Columns, Gram, as_data, as_source, covariance_source
 
 R = 4
@@ -59,29 +58,24 @@ seeds = pytest.mark.parametrize("seed", SEEDS)
 # A small ridge keeps the components of these data apart, so that values are known to rounding.
 RIDGE = 0.02
 FIRST_RIDGE = 0.1
+# Sweeps look at a part of so few features too, as they do where there are many.
+NARROW = Strategy(least_features=1)
 
 
 def problem(source: str, bounds: str, seed: int = 0, **options) -> Problem:
-    return Problem(SOURCES[source](seed), BOUNDS[bounds], **{"ridge": RIDGE, **options})
+    options = {"ridge": RIDGE, "strategy": NARROW, **options}
+    return Problem(SOURCES[source](seed), BOUNDS[bounds], **options)
 
 
-def starts(task: Problem, count: int = 2, seed: int = 0) -> list[np.ndarray]:
-    made = Starts(task.source, task.constraints, np.random.RandomState(seed))
-    return list(made.sequence("pca", count))
+def starts(task: Problem, count: int = 2, seed: int = 0) -> list[Start]:
+    """The usual starts, all followed with a ridge."""
+    sequence = Starts(task, np.random.RandomState(seed)).sequence("pca", count)
+    return [Start(start.V, FIRST_RIDGE) for start in sequence]
 
 
-def run_of(task: Problem, start=None, *, first_ridge: float = FIRST_RIDGE, on_sweep=None) -> Run:
-    run = Run(task, starts(task)[0] if start is None else start, first_ridge)
-    run.on_sweep = on_sweep
-    return run
-
-
-def finished(task: Problem, start=None, **options) -> Run:
-    run = run_of(task, start, **options)
-    run.scout()
-    run.settle()
-    run.finish()
-    return run
+def finished(task: Problem, V=None, first_ridge: float = FIRST_RIDGE) -> Solution:
+    start = starts(task, 1)[0] if V is None else Start(V, first_ridge)
+    return climbed(task, start).whole
 
 
 def value_of(task: Problem, V: np.ndarray) -> float:
@@ -108,12 +102,16 @@ class Watched(Gram):
 
 
 class Recorder:
-    """Notes every sweep of a search, and stops or interrupts it where it is told to."""
+    """Notes every sweep of a search, and stops or interrupts it where it is told to.
+
+    That is a task and the number of its sweep, counted over all runs; or the number alone.
+    """
 
     def __init__(self, *, stop_at=None, interrupt_at=None) -> None:
         self.stopped = False
         self.tasks: list[str] = []
         self.sweeps: list[tuple[str, int, float]] = []
+        self.loadings: list[np.ndarray] = []
         self._stop_at, self._interrupt_at = stop_at, interrupt_at
 
     def begin(self, task):
@@ -125,10 +123,12 @@ class Recorder:
 
     def _on_sweep(self, number, objective, V):
         self.sweeps.append((self.tasks[-1], number, objective))
-        done = (self.tasks[-1], sum(task == self.tasks[-1] for task, *_ in self.sweeps))
-        if done == self._interrupt_at:
+        self.loadings.append(V.copy())
+        of_task = sum(task == self.tasks[-1] for task, *_ in self.sweeps)
+        done = (self.tasks[-1], of_task), len(self.sweeps)
+        if self._interrupt_at in done:
             raise KeyboardInterrupt
-        self.stopped |= done == self._stop_at
+        self.stopped |= self._stop_at in done
         return self.stopped
 
 
@@ -138,65 +138,94 @@ class Recorder:
 @source
 @bounds
 @seeds
-def test_the_objective_never_rises_from_the_first_sweep_to_the_last(source, bounds, seed):
+@pytest.mark.parametrize("first_ridge", [0.0, FIRST_RIDGE])
+def test_the_objective_never_rises_from_the_first_sweep_to_the_last(
+    source, bounds, seed, first_ridge
+):
     task = problem(source, bounds, seed)
-    run = run_of(task)
-    values, histories = [], []
-    for phase in (run.scout, run.settle, run.finish):
-        phase()
-        values.append(run.appraise() / task.source.total)
-        histories.append(run.solution.history)
-        assert feasible(task, run.solution.V)
-        assert values[-1] == pytest.approx(value_of(task, run.solution.V), rel=1e-9)
+    start = Start(starts(task)[0].V, first_ridge)
+    steps = list(steps_from(task, start))
+    for step in steps:
+        assert feasible(task, step.whole.V)
+        value = step.value / task.source.total
+        assert value == pytest.approx(value_of(task, step.whole.V), rel=1e-9)
         # The scores of the last sweep are no better than the best ones.
-        assert histories[-1][-1] >= 1 - values[-1] - 1e-12
-    assert (np.diff(run.solution.history) <= 1e-12).all()
-    assert (np.diff(values) >= -1e-12).all()
-    for earlier, later in pairwise(histories):
+        assert step.solution.history[-1] >= 1 - value - 1e-12
+    for earlier, later in pairwise(step.solution.history for step in steps):
         assert later[: len(earlier)] == earlier
+        assert len(later) - len(earlier) in (0, 1)
+    history = steps[-1].solution.history
+    assert (np.diff(history) <= 1e-12).all()
+    *_, settled = settle(task, start)
+    assert steps[-1].value >= settled.value - 1e-12 * task.total
 
 
 @pytest.mark.parametrize("source", ["gram", "factor"])
 @seeds
 def test_the_objective_rises_by_rounding_only_where_components_collapse(source, seed):
-    run = finished(problem(source, "nonnegative", seed, ridge=0.0))
-    assert (np.diff(run.solution.history) <= 1e-9).all()
+    history = finished(problem(source, "nonnegative", seed, ridge=0.0)).history
+    assert (np.diff(history) <= 1e-9).all()
 
 
 @source
-@pytest.mark.parametrize(("bounds", "ridge"), [("l0", 0.0), ("l0", RIDGE), ("nonnegative", RIDGE)])
+@pytest.mark.parametrize(
+    ("bounds", "ridge"),
+    [("l0", 0.0), ("l0", RIDGE), ("nonnegative", RIDGE), ("l1", RIDGE), ("mixed", RIDGE)],
+)
 @seeds
 def test_at_the_end_a_sweep_over_all_features_gains_no_more_than_tol(source, bounds, ridge, seed):
     task = problem(source, bounds, seed, ridge=ridge)
-    solution = finished(task).solution
+    solution = finished(task)
     assert solution.status is Status.CONVERGED
     again = solve(task.source, task.constraints, solution.V, ridge=ridge, max_sweeps=1)
     assert again.gain <= task.tol
     assert again.gain >= -1e-9
 
 
-@source
-@pytest.mark.parametrize("bounds", ["l1", "mixed"])
-@seeds
-def test_at_the_end_a_sweep_gains_little_where_nothing_was_polished(source, bounds, seed):
-    task = problem(source, bounds, seed)
-    solution = finished(task).solution
-    assert solution.status is Status.CONVERGED
-    assert solution.gain <= task.tol
-    # That gain was measured with the scores of the sweeps; with the best ones it may be larger.
-    again = solve(task.source, task.constraints, solution.V, ridge=RIDGE, max_sweeps=1)
-    assert -1e-9 <= again.gain <= 2 * task.tol
+@bounds
+def test_the_first_sweeps_end_when_one_gains_little(bounds):
+    task = problem("gram", bounds)
+    ends = {}
+    for rough in (1e-2, 1e-4):
+        strategy = replace(task.strategy, rough=rough)
+        *others, last = settle(replace(task, strategy=strategy), starts(task)[0])
+        assert last.solution.gain <= rough
+        assert all(each.solution.status is Status.STOPPED for each in (*others, last))
+        ends[rough] = last.solution.n_sweeps
+    assert ends[1e-2] < ends[1e-4]
+
+
+@bounds
+def test_first_sweeps_without_a_ridge_are_those_of_the_paper(bounds):
+    """On the features that they look at."""
+    task = problem("gram", bounds)
+    V = oriented(starts(task)[0].V, task.constraints)
+    *_, last = settle(task, Start(V))
+    part = last.part
+    assert part.features is not None
+    plain = solve(
+        part.problem.source,
+        part.problem.constraints,
+        part.inside(V),
+        ridge=RIDGE,
+        tol=task.strategy.rough * task.total / part.problem.source.total,
+    )
+    # What is left out is a part of the objective that nothing changes.
+    share = part.problem.source.total / task.total
+    expected = [1.0 - share * (1.0 - objective) for objective in plain.history]
+    assert last.solution.history == pytest.approx(expected, rel=1e-9)
+    assert_same_loadings(last.solution.V, plain.V)
 
 
 @bounds
 def test_a_run_that_is_cut_short_has_gone_the_same_way(bounds):
-    whole = finished(problem("gram", bounds)).solution
+    whole = finished(problem("gram", bounds))
     for most in range(1, whole.n_sweeps + 3):
-        cut = finished(problem("gram", bounds, max_sweeps=most)).solution
+        cut = finished(problem("gram", bounds, max_sweeps=most))
         assert cut.history == pytest.approx(whole.history[:most], rel=1e-9)
         if most < whole.n_sweeps:
             assert cut.status is Status.STOPPED
-        if most > whole.n_sweeps:
+        else:
             assert cut.status is Status.CONVERGED
             assert_same_loadings(cut.V, whole.V)
 
@@ -205,38 +234,28 @@ def test_a_run_that_is_cut_short_has_gone_the_same_way(bounds):
 @bounds
 def test_a_watcher_sees_every_sweep_of_the_history_and_all_features(source, bounds):
     task = problem(source, bounds)
-    seen: list[tuple[int, float, np.ndarray]] = []
-
-    def watch(number, objective, V):
-        seen.append((number, objective, V.copy()))
-        return False
-
-    solution = finished(task, on_sweep=watch).solution
-    assert [number for number, *_ in seen] == list(range(1, solution.n_sweeps + 1))
-    assert tuple(objective for _, objective, _ in seen) == solution.history
-    assert all(V.shape == (task.source.n_features, R) for *_, V in seen)
-    assert all(feasible(task, V) for *_, V in seen)
-    np.testing.assert_array_equal(seen[-1][2], solution.V)
-    assert_same_loadings(finished(task).solution.V, solution.V)  # looking changes nothing
+    recorder = Recorder()
+    solution = best_of(task, starts(task, 1), recorder).found
+    assert [number for _, number, _ in recorder.sweeps] == list(range(1, solution.n_sweeps + 1))
+    assert tuple(objective for *_, objective in recorder.sweeps) == solution.history
+    assert all(V.shape == (task.source.n_features, R) for V in recorder.loadings)
+    assert all(feasible(task, V) for V in recorder.loadings)
+    np.testing.assert_array_equal(recorder.loadings[-1], solution.V)
+    assert_same_loadings(finished(task).V, solution.V)  # looking changes nothing
 
 
-@pytest.mark.parametrize("interrupt", [False, True], ids=["stop", "interrupt"])
+@pytest.mark.parametrize("how", ["stop_at", "interrupt_at"])
 @pytest.mark.parametrize("bounds", ["l0", "mixed"])
-def test_a_run_can_be_ended_after_any_sweep(bounds, interrupt):
-    whole = finished(problem("gram", bounds)).solution
+def test_a_run_can_be_ended_after_any_sweep(bounds, how):
+    task = problem("gram", bounds)
+    whole = finished(task)
     for last in range(1, whole.n_sweeps):
-        reached: list[np.ndarray] = []
-
-        def watch(number, objective, V, *, last=last, reached=reached):
-            reached.append(V.copy())
-            if number == last and interrupt:
-                raise KeyboardInterrupt
-            return number == last
-
-        ended = finished(problem("gram", bounds), on_sweep=watch).solution
+        recorder = Recorder(**{how: last})
+        ended = best_of(task, starts(task, 1), recorder).found
+        assert len(recorder.sweeps) == last
         assert ended.history == pytest.approx(whole.history[:last], rel=1e-9)
-        assert ended.status is (Status.INTERRUPTED if interrupt else Status.STOPPED)
-        np.testing.assert_array_equal(ended.V, reached[-1])
+        assert ended.status is (Status.INTERRUPTED if how == "interrupt_at" else Status.STOPPED)
+        np.testing.assert_array_equal(ended.V, recorder.loadings[-1])
 
 
 # ------------------------------------------------------------ promising features
@@ -244,16 +263,15 @@ def test_a_run_can_be_ended_after_any_sweep(bounds, interrupt):
 
 @pytest.mark.parametrize("source", ["gram", "factor", "columns"])
 @pytest.mark.parametrize("bounds", ["l0", "nonnegative"])
-def test_looking_at_promising_features_costs_little(source, bounds, monkeypatch):
-    narrow, wide = [], []
-    for seed in range(8):
-        task = problem(source, bounds, seed)
-        narrow.append(best_of(task).value / task.source.total)
-    monkeypatch.setattr(run_module, "_SCOPE", 10**6)
-    for seed in range(8):
-        task = problem(source, bounds, seed)
-        wide.append(best_of(task).value / task.source.total)
-    difference = np.array(narrow) - np.array(wide)
+def test_looking_at_promising_features_costs_little(source, bounds):
+    values = {}
+    for scope in (NARROW.scope, 10**6):
+        strategy = replace(NARROW, scope=scope)
+        tasks = [problem(source, bounds, seed, strategy=strategy) for seed in range(8)]
+        looks = [next(settle(task, starts(task)[0])).part.features is None for task in tasks]
+        assert all(looks) if scope > 100 else not any(looks)
+        values[scope] = np.array([best_of(task).value / task.source.total for task in tasks])
+    difference = values[NARROW.scope] - values[10**6]
     # Both ways end in local optima, now the one higher, now the other.
     assert difference.min() >= -0.02
     assert difference.mean() >= -0.002
@@ -273,16 +291,13 @@ def test_features_outside_the_first_view_enter_where_they_belong(constraint):
     source = one_factor({0: 1.0, 1: 0.9, 40: 3.0, 41: 3.1, 42: 3.2})
     start = np.zeros((60, 1))
     start[[0, 1], 0] = 1.0
-    run = finished(Problem(source, [constraint]), start)
+    steps = list(steps_from(Problem(source, [constraint], strategy=NARROW), Start(start)))
     assert not {40, 41, 42} & set(source.scopes[0])
-    # Exchanges, which come last, look at supports.
-    views = [set(scope) for scope in source.scopes if len(scope) > 3]
-    assert {40, 41, 42} <= views[-1]
-    assert np.flatnonzero(run.solution.V).tolist() == [40, 41, 42]
-    assert run.solution.status is Status.CONVERGED
-    np.testing.assert_allclose(
-        run.solution.V, solve(source, [constraint], start).V, rtol=0, atol=1e-3
-    )
+    assert {40, 41, 42} <= set(steps[-1].part.features)
+    found = steps[-1].whole
+    assert np.flatnonzero(found.V).tolist() == [40, 41, 42]
+    assert found.status is Status.CONVERGED
+    np.testing.assert_allclose(found.V, solve(source, [constraint], start).V, rtol=0, atol=1e-3)
 
 
 def test_a_feature_that_may_enter_is_found_among_larger_ones_that_may_not():
@@ -291,15 +306,52 @@ def test_a_feature_that_may_enter_is_found_among_larger_ones_that_may_not():
     constraint = Nonnegative(L0(2))
     start = np.zeros((60, 1))
     start[0] = 1.0
-    run = finished(Problem(source, [constraint]), start)
-    assert np.flatnonzero(run.solution.V).tolist() == [0, 1]
-    assert run.solution.status is Status.CONVERGED
-    np.testing.assert_allclose(run.solution.V, solve(source, [constraint], start).V, atol=1e-4)
+    found = finished(Problem(source, [constraint], strategy=NARROW), start)
+    assert np.flatnonzero(found.V).tolist() == [0, 1]
+    assert found.status is Status.CONVERGED
+    np.testing.assert_allclose(found.V, solve(source, [constraint], start).V, atol=1e-4)
+
+
+@pytest.mark.parametrize("widened", [1, 3])
+def test_features_that_are_promising_are_those_in_use_and_the_next_in_reach(widened):
+    rng = np.random.default_rng(0)
+    W = rng.standard_normal((80, 2)) * [10.0, 0.1]  # the length of a direction says nothing
+    sets = [L0(3), Nonnegative(L0(2))]
+    task = Problem(covariance_source(np.eye(80)), sets, strategy=Strategy(least_features=1))
+    chosen = set(climb.promising(task, W, widened))
+    for w, constraint, k in zip(W.T, sets, (3, 2), strict=True):
+        assert set(np.flatnonzero(constraint.maximize(w))) <= chosen
+        assert set(np.argsort(-np.abs(w))[: widened * task.strategy.scope * k]) <= chosen
+    assert len(chosen) <= widened * task.strategy.scope * 5 + 2
+    more = replace(task, strategy=Strategy(least_features=20))
+    wider = set(climb.promising(more, W, widened))
+    assert chosen <= wider
+    assert len(wider) >= 20 * widened
+    reach = (np.abs(W) / np.abs(W).max(axis=0)).max(axis=1)
+    assert set(np.argsort(-reach)[: 20 * widened]) <= wider
+    np.testing.assert_array_equal(
+        climb.promising(replace(task, strategy=Strategy(least_features=80)), W), np.arange(80)
+    )
+
+
+def test_the_part_around_loadings_has_their_features_and_those_a_sweep_would_use():
+    task = problem("gram", "l0", ridge=0.0)
+    V = np.zeros((100, R))
+    V[np.argsort(task.source.diagonal)[:R], np.arange(R)] = 1.0  # in the noise
+    part = climb.around(task, V)
+    assert part.features is not None
+    np.testing.assert_array_equal(part.embed(part.inside(V)), V)
+    swept = solve(task.source, task.constraints, V, max_sweeps=1, tol=-1.0).V
+    first = np.flatnonzero(swept[:, 0])  # the others begin with the scores that it leaves
+    assert set(first) <= set(part.features)
+    wider = climb.around(task, V, widened=2)
+    assert wider.features is None or set(part.features) < set(wider.features)
+    assert climb.around(replace(task, strategy=Strategy()), V).features is None
 
 
 def test_a_start_without_any_direction_looks_at_everything():
     task = problem("gram", "l0")
-    solution = finished(task, np.zeros((100, R))).solution
+    solution = finished(task, np.zeros((100, R)))
     assert solution.exhausted == ()
     assert solution.status is Status.CONVERGED
     assert feasible(task, solution.V)
@@ -308,11 +360,13 @@ def test_a_start_without_any_direction_looks_at_everything():
 # ------------------------------------------------------------ several starts
 
 
-def best_of(task: Problem, points=None, monitor=None) -> Search:
+def best_of(task: Problem, points=None, monitor=None, *, automatic: bool = False) -> Search:
     hunt = Search(task, monitor or Silent())
-    points = starts(task) if points is None else points
-    hunt.try_starts((point, FIRST_RIDGE) for point in points)
+    hunt.try_starts(starts(task) if points is None else points, automatic=automatic)
     return hunt
+
+
+automatically = pytest.mark.parametrize("automatic", [False, True], ids=["given", "automatic"])
 
 
 @source
@@ -320,7 +374,7 @@ def best_of(task: Problem, points=None, monitor=None) -> Search:
 def test_the_best_of_several_starts_is_no_worse_than_any(source, bounds):
     task = problem(source, bounds)
     points = starts(task, 5)
-    singly = [value_of(task, finished(task, start).solution.V) for start in points]
+    singly = [value_of(task, climbed(task, start).whole.V) for start in points]
     hunt = best_of(task, points)
     # Of runs that come to the same supports one is finished, so values are equal to some tol only.
     assert value_of(task, hunt.found.V) == pytest.approx(max(singly), abs=1e-6)
@@ -330,14 +384,26 @@ def test_the_best_of_several_starts_is_no_worse_than_any(source, bounds):
         assert max(singly) - min(singly) > 1e-6  # there was something to choose
 
 
+@automatically
+@source
+@bounds
+def test_a_search_is_worth_no_less_than_any_of_its_attempts(source, bounds, automatic):
+    """Also where a run is not finished, because it has met another or fallen behind."""
+    task = problem(source, bounds)
+    hunt = best_of(task, starts(task, 5), automatic=automatic)
+    assert len(hunt.attempts) == 5
+    assert hunt.value / task.total >= max(each.value for each in hunt.attempts) - 1e-9
+
+
 @seeds
 def test_a_poor_start_beside_a_good_one_does_no_harm(seed):
     task = problem("gram", "l0", seed)
     first = starts(task)[0]
     # All components begin in the noise of the four weakest features.
     weakest = np.argsort(task.source.diagonal)[:R]
-    poor = np.zeros((100, R))
-    poor[weakest, np.arange(R)] = 1.0
+    V = np.zeros((100, R))
+    V[weakest, np.arange(R)] = 1.0
+    poor = Start(V)
     alone = best_of(task, [first])
     for points in ([first, poor], [poor, first]):
         assert best_of(task, points).value >= alone.value * (1 - 1e-9)
@@ -347,32 +413,40 @@ def test_a_poor_start_beside_a_good_one_does_no_harm(seed):
 @bounds
 @seeds
 def test_more_starts_of_the_same_sequence_never_end_lower(source, bounds, seed):
-    task = problem(source, bounds, seed, ridge=0.0)
-    points = starts(task, 5)
-    values = [best_of(task, points[:count]).value for count in range(1, 6)]
-    # A source that remembers sums in another order the second time; runs end within some tol.
-    assert (np.diff(values) >= -10 * task.tol * task.total).all()
+    values = []
+    for count in range(1, 6):
+        # A source that remembers sums in another order the second time, so each has its own.
+        task = problem(source, bounds, seed, ridge=0.0)
+        values.append(best_of(task, starts(task, 5)[:count]).value / task.total)
+    assert (np.diff(values) >= -task.tol).all()
 
 
-def test_a_start_is_followed_to_its_end_unless_it_meets_another():
-    task = problem("gram", "l0")
+@automatically
+def test_a_start_is_followed_to_its_end_unless_it_meets_another(automatic):
+    task = problem("gram", "l0", strategy=replace(NARROW, redraws=0))
     first, second = starts(task)
-    for points, expected in (([first, second], 2), ([first, first.copy()], 1)):
-        recorder = Recorder()
-        best_of(task, points, recorder)
-        counts = [recorder.tasks.count(name) for name in ("start", "settle", "finish")]
-        assert counts == [2, 2, expected]
+    again = Start(first.V.copy(), first.first_ridge)
+    recorder, met = Recorder(), Recorder()
+    best_of(task, [first, second], recorder, automatic=automatic)
+    best_of(task, [first, again], met, automatic=automatic)
+    if automatic:  # all are looked at before the first is followed to its end
+        assert recorder.tasks == ["start", "start", "finish", "finish"]
+        assert met.tasks == ["start", "start", "finish"]
+    else:
+        assert recorder.tasks == ["start", "finish", "start", "finish"]
+        assert met.tasks == ["start", "finish", "start"]
 
 
+@automatically
 @pytest.mark.parametrize("source", ["gram", "factor", "covariance"])
-def test_where_starts_are_equally_good_the_first_one_wins(source):
+def test_where_starts_are_equally_good_the_first_one_wins(source, automatic):
     d = SOURCES[source](0).n_features
     task = Problem(SOURCES[source](0), [L0(d)] * 3)
     pca, rotated = starts(task)
     axes = task.source.principal_axes(3)[0]
-    found = best_of(task, [pca, rotated]).found.V
+    found = best_of(task, [pca, rotated], automatic=automatic).found.V
     np.testing.assert_allclose(np.abs(axes.T @ found), np.eye(3), atol=1e-6)
-    other = best_of(task, [rotated, pca]).found.V
+    other = best_of(task, [rotated, pca], automatic=automatic).found.V
     assert np.abs(np.abs(axes.T @ other) - np.eye(3)).max() > 0.01
     assert value_of(task, other) == pytest.approx(value_of(task, found), abs=1e-9)
 
@@ -380,7 +454,8 @@ def test_where_starts_are_equally_good_the_first_one_wins(source):
 def test_a_start_given_twice_changes_nothing():
     task = problem("gram", "l0")
     start = starts(task)[0]
-    once, twice = best_of(task, [start]).found, best_of(task, [start, start.copy()]).found
+    again = Start(start.V.copy(), start.first_ridge)
+    once, twice = best_of(task, [start]).found, best_of(task, [start, again]).found
     assert_same_loadings(once.V, twice.V)
     assert once.history == pytest.approx(twice.history, rel=1e-9)
 
@@ -404,16 +479,17 @@ def test_the_same_data_in_any_container_have_the_same_solution(bounds):
 # ------------------------------------------------------------ ending early
 
 
-PHASES = [("start", 1), ("start", 2), ("settle", 1), ("finish", 1)]
+PHASES = [("start", 1), ("start", 2), ("finish", 1)]
 
 
+@automatically
 @pytest.mark.parametrize("where", PHASES, ids=str)
 @pytest.mark.parametrize("how", ["stop_at", "interrupt_at"])
 @pytest.mark.parametrize("bounds", ["l0", "mixed"])
-def test_a_search_that_is_ended_keeps_the_best_so_far(where, how, bounds):
+def test_a_search_that_is_ended_keeps_the_best_so_far(where, how, bounds, automatic):
     task = problem("gram", bounds)
     recorder = Recorder(**{how: where})
-    hunt = best_of(task, monitor=recorder)
+    hunt = best_of(task, monitor=recorder, automatic=automatic)
     assert recorder.sweeps[-1][0] == where[0]
     assert recorder.tasks[-1] == where[0]  # nothing was begun after that
     assert feasible(task, hunt.found.V)
@@ -422,17 +498,35 @@ def test_a_search_that_is_ended_keeps_the_best_so_far(where, how, bounds):
     # The same without the part that was interrupted is no better.
     shares = [1 - objective for _, _, objective in recorder.sweeps]
     assert value_of(task, hunt.found.V) >= max(shares) - 1e-12
+    assert hunt.is_over
+    before = hunt.found
+    hunt.try_starts(starts(task, 3))
+    assert hunt.found is before  # nothing is begun any more
 
 
+@automatically
 @pytest.mark.parametrize("sweep", [1, 2])
-def test_an_end_in_the_second_start_keeps_the_first(sweep):
+def test_an_end_in_the_second_start_keeps_the_first(sweep, automatic):
     task = problem("gram", "l0")
-    first = Recorder()
-    run = run_of(task, on_sweep=first.begin("start"))
-    run.scout()
-    hunt = best_of(task, monitor=Recorder(interrupt_at=("start", len(first.sweeps) + sweep)))
+    *steps, settled = settle(task, starts(task)[0])
+    hunt = best_of(
+        task,
+        monitor=Recorder(interrupt_at=("start", len(steps) + 1 + sweep)),
+        automatic=automatic,
+    )
     assert hunt.found.status is Status.INTERRUPTED
-    assert value_of(task, hunt.found.V) >= value_of(task, run.solution.V) - 1e-12
+    reached = settled if automatic else climbed(task, starts(task)[0])
+    assert value_of(task, hunt.found.V) >= value_of(task, reached.whole.V) - 1e-9
+    assert feasible(task, hunt.found.V)
+
+
+def test_an_end_while_a_component_is_drawn_anew_keeps_the_best():
+    task = problem("gram", "l0")
+    quiet = Recorder()
+    whole = best_of(replace(task, strategy=replace(NARROW, redraws=0)), None, quiet, automatic=True)
+    hunt = best_of(task, None, Recorder(interrupt_at=len(quiet.sweeps) + 1), automatic=True)
+    assert hunt.found.status is Status.INTERRUPTED
+    assert hunt.value >= whole.value * (1 - 1e-9)
     assert feasible(task, hunt.found.V)
 
 
@@ -442,7 +536,7 @@ def interrupt(*_, **__):
 
 def test_an_interrupt_during_polish_keeps_the_best_so_far(monkeypatch):
     task = problem("gram", "nonnegative")
-    monkeypatch.setattr(run_module, "polish", interrupt)
+    monkeypatch.setattr(climb, "polish", interrupt)
     recorder = Recorder()
     hunt = best_of(task, monitor=recorder)
     assert recorder.tasks[-1] == "finish"
@@ -474,26 +568,44 @@ def test_an_interrupt_before_the_first_start_is_passed_on():
         best_of(problem("gram", "l0"), interrupted())
 
 
-@pytest.mark.parametrize("update", [0, 1, 3])
-def test_an_interrupt_within_the_first_sweep_leaves_feasible_loadings(update):
-    class Interrupted(Gram):
-        calls = 0
+class Interrupting(Gram):
+    """A matrix at which the user loses patience once, after some updates of components."""
 
-        def restricted(self, support):
-            return Interrupted(super().restricted(support).S)
+    def __init__(self, S: np.ndarray, updates: list[int]) -> None:
+        super().__init__(S)
+        self.updates = updates  # shared with all parts
 
-        def combine(self, support, coefficients):
-            Interrupted.calls += 1
-            if Interrupted.calls == update + 1:
-                raise KeyboardInterrupt
-            return super().combine(support, coefficients)
+    def restricted(self, support):
+        return Interrupting(super().restricted(support).S, self.updates)
 
-    whole = SOURCES["gram"](0)
-    task = Problem(Interrupted(whole.S), BOUNDS["mixed"])
-    found = best_of(task).found
+    def combine(self, support, coefficients):
+        self.updates[0] -= 1
+        if self.updates[0] == -1:
+            raise KeyboardInterrupt
+        return super().combine(support, coefficients)
+
+
+@automatically
+@bounds
+@pytest.mark.parametrize("updates", [0, 1, 3, 4, 6, 9])
+@pytest.mark.parametrize("least", [0.0, 0.5])
+def test_an_interrupt_within_a_sweep_leaves_feasible_loadings(updates, bounds, least, automatic):
+    S = SOURCES["gram"](0).S
+    task = Problem(
+        Interrupting(S, [updates]), BOUNDS[bounds], strategy=NARROW, least_separation=least
+    )
+    points = starts(Problem(Gram(S), BOUNDS[bounds]))
+    recorder = Recorder()
+    found = best_of(task, points, recorder, automatic=automatic).found
     assert found.status is Status.INTERRUPTED
-    assert found.history == ()
-    assert feasible(task, found.V)
+    assert found.n_sweeps == len(recorder.sweeps) == updates // R
+    if recorder.loadings:  # those of the last sweep that was complete
+        np.testing.assert_array_equal(found.V, recorder.loadings[-1])
+    placed = [c.contains(v) for c, v in zip(task.constraints, found.V.T, strict=True)]
+    # Before the first sweep some may have no place that is far enough from the others.
+    assert all(placed) if found.n_sweeps or least == 0.0 else any(placed)
+    assert all(ok or not v.any() for ok, v in zip(placed, found.V.T, strict=True))
+    assert variance.separation(found.V) >= least - 1e-9
 
 
 # ------------------------------------------------------------ components that are left over
@@ -556,50 +668,106 @@ def test_copies_find_places_of_their_own():
 
 def test_components_of_ones_own_are_turned_to_their_better_side():
     task = problem("gram", "nonnegative")
-    start = starts(task)[0]
-    expected = finished(task, start).solution.V
-    assert_same_loadings(finished(task, -start).solution.V, expected)
-    assert_same_loadings(finished(task, oriented(start, task.constraints)).solution.V, expected)
+    V = starts(task)[0].V
+    expected = finished(task, V).V
+    assert_same_loadings(finished(task, -V).V, expected)
+    assert_same_loadings(finished(task, oriented(V, task.constraints)).V, expected)
 
 
-def test_starts_that_agree_make_further_ones_unnecessary():
-    task = problem("gram", "l0")
-    same, other = starts(task)[0], starts(task, 6, seed=3)[5]
-    made = []
+class Noting(Search):
+    """Notes which runs it follows, and what the best was worth before each."""
 
-    def told(*points):
-        for point in points:
-            made.append(point)
-            yield point, FIRST_RIDGE
+    def __init__(self, *arguments) -> None:
+        super().__init__(*arguments)
+        self.followed: list[tuple[str, int]] = []
 
-    def attempts(automatic: bool) -> int:
-        made.clear()
-        search = Search(task, Silent())
-        search.try_starts(told(same, same, other), automatic=automatic)
-        return len(search.attempts)
+    def follow(self, task, number, steps):
+        self.followed.append((task, number))
+        yield from super().follow(task, number, steps)
 
-    assert attempts(True) == len(made) == 2
-    assert attempts(False) == len(made) == 3
+    @property
+    def n_redrawn(self) -> int:
+        return sum(number < 0 for _, number in self.followed)
 
 
+@pytest.mark.parametrize("d", [60, 600])
 @pytest.mark.parametrize("leeway", [0.0, np.inf])
-def test_of_many_features_automatic_starts_are_finished_unless_they_are_far_behind(
-    leeway, monkeypatch
-):
-    monkeypatch.setattr(search_module, "_LEEWAY", leeway)
-    finished_runs = []
-    plain = Run.finish
-    monkeypatch.setattr(Run, "finish", lambda run: (finished_runs.append(run.number), plain(run)))
-    X = factor_data(40, 600, seed=0)
-    task = Problem(as_source(as_data(X)), [L0(20)] * 3)
-    rng = np.random.RandomState(0)
-    points = [rng.standard_normal((600, 3)), starts(task)[0]]
-    search = Search(task, Silent())
-    search.try_starts([(point, FIRST_RIDGE) for point in points], automatic=True)
+def test_automatic_starts_are_finished_unless_they_are_far_behind(leeway, d):
+    X = factor_data(40, d, seed=0)
+    strategy = Strategy(leeway=leeway, redraws=0)
+    task = Problem(as_source(as_data(X)), [L0(20)] * 3, strategy=strategy)
+    poor = np.zeros((d, 3))
+    poor[np.argsort(task.source.diagonal)[:3], range(3)] = 1.0
+    strategy = replace(strategy, rough=1.0)  # one sweep, so that the poor start is behind after it
+    search = Noting(replace(task, strategy=strategy), Silent())
+    search.try_starts([Start(poor), starts(task)[0]], automatic=True)
     # The leader comes first, and its solution is the one that is kept.
-    assert finished_runs == ([1] if leeway == 0.0 else [1, 0])
+    expected = [("finish", 1)] if leeway == 0.0 else [("finish", 1), ("finish", 0)]
+    assert search.followed == [("start", 0), ("start", 1), *expected]
     assert len(search.attempts) == 2
     assert search.value == pytest.approx(max(each.value for each in search.attempts) * task.total)
+
+
+# ------------------------------------------------------------ components drawn anew
+
+
+def hunted(task: Problem, **numbers) -> Noting:
+    search = Noting(replace(task, strategy=replace(task.strategy, **numbers)), Silent())
+    # From one start that may miss much; more of them leave less to be found.
+    search.try_starts(starts(task, 1), automatic=True)
+    return search
+
+
+@bounds
+def test_drawing_components_anew_gains_here_and_there_and_never_loses(bounds):
+    gains, n_redrawn = [], 0
+    for seed in range(6):
+        task = problem("gram", bounds, seed, strategy=Strategy())
+        before, after = hunted(task, redraws=0), hunted(task)
+        assert before.n_redrawn == 0
+        assert after.n_redrawn <= 2 * R
+        n_redrawn += after.n_redrawn
+        assert feasible(task, after.found.V)
+        assert after.found.status is Status.CONVERGED
+        assert after.value / task.total == pytest.approx(value_of(task, after.found.V), rel=1e-9)
+        # Attempts are what starts came to, whatever follows.
+        assert len(after.attempts) == len(before.attempts) == 1
+        gains.append((after.value - before.value) / task.total)
+    assert min(gains) >= -1e-9
+    assert n_redrawn > 0  # those that come to known supports are not followed
+    assert max(gains) > 1e-3
+
+
+def test_components_are_drawn_anew_as_often_as_the_work_of_a_sweep_allows():
+    task = problem("gram", "mixed", strategy=Strategy())
+    assert hunted(task, redraws=0.99 * task.work).n_redrawn == 0
+    assert hunted(task, redraws=1.01 * task.work).n_redrawn == 1
+    assert 1 < hunted(task, redraws=np.inf).n_redrawn <= 2 * R
+
+
+def test_given_starts_are_all_that_is_tried_if_somebody_says_how_many():
+    task = problem("gram", "mixed", strategy=Strategy())
+    search = Noting(task, Silent())
+    search.try_starts(starts(task, 1))
+    assert search.n_redrawn == 0
+    assert hunted(task).n_redrawn > 0
+
+
+def test_a_fit_draws_components_anew_only_where_the_number_of_starts_is_left_open():
+    S = np.cov(data(60, 30, 1), rowvar=False)
+
+    def value(redraws: float, n_init) -> float:
+        with using(Strategy(redraws=redraws)), warnings.catch_warnings():
+            warnings.simplefilter("ignore", SeparationWarning)
+            options = {"ridge": RIDGE, "n_init": n_init, "random_state": 0}
+            model = SparsePCA(R, cardinality=4, nonnegative=True, **options)
+            return model.fit_covariance(S).explained_variance_ratio_.sum()
+
+    assert value(3e5, 3) == pytest.approx(value(0.0, 3), abs=1e-9)
+    assert value(3e5, "auto") >= value(0.0, "auto") - 1e-7
+
+
+# ------------------------------------------------------------ several sizes
 
 
 @pytest.mark.filterwarnings("ignore::redac.exceptions.SeparationWarning")
@@ -615,98 +783,71 @@ def test_of_many_features_automatic_starts_end_no_lower_than_a_given_number(seed
     assert auto >= max(others) - 1e-7
 
 
-def ways(features: int, count: int, least_separation: float = 0.0) -> list[float]:
-    """The ridges with which so many starts are followed."""
-    S = covariance_source(np.eye(features))
-    task = Problem(S, [L0(3)] * 2, least_separation=least_separation)
-    points = [np.full((features, 2), float(i)) for i in range(count)]
-    followed = list(departures(task, points))
-    assert [V[0, 0] for V, _ in followed] == list(range(count))
-    return [ridge for _, ridge in followed]
-
-
-def test_the_first_of_several_starts_is_followed_as_in_the_paper_if_features_are_many():
-    assert ways(501, 3) == [0.0, FIRST_RIDGE, FIRST_RIDGE]
-    assert ways(500, 3) == [FIRST_RIDGE] * 3
-    assert ways(501, 3, least_separation=0.1) == [FIRST_RIDGE] * 3
-
-
 def test_runs_that_look_at_the_same_features_of_data_share_their_part_of_s():
-    task = Problem(Columns(as_data(factor_data(30, 40, seed=0))), [L0(2)] * 2)
-    start = starts(task)[0]
-    first = Run(task, start, 0.0)
+    source = Columns(as_data(factor_data(30, 40, seed=0)))
+    task = Problem(source, [L0(2)] * 2, strategy=NARROW)
+    V = starts(task)[0].V
+    first = next(settle(task, Start(V)))
+    assert first.part.features is not None
     before = task.source.data.n_passes
-    assert Run(task, start, FIRST_RIDGE)._part.problem.source is first._part.problem.source
+    second = next(settle(task, Start(V, FIRST_RIDGE)))
+    assert second.part.problem.source is first.part.problem.source
     assert task.source.data.n_passes == before
 
 
-def test_after_polish_sweeps_go_on_until_supports_are_at_rest(monkeypatch):
-    """Then polish, which moves all components at once, is the better way to go on."""
-    calls, polished = [], []
-    real, real_polish = run_module.solve, Run._polish
+@pytest.mark.parametrize("source", ["gram", "factor"])
+def test_polish_shortens_the_way_and_loses_little(source):
+    sweeps, values = {}, {}
+    for between in (NARROW.sweeps_between, 10**6):
+        strategy = replace(NARROW, sweeps_between=between)
+        tasks = [
+            problem(source, "nonnegative", seed, strategy=strategy, ridge=0.001)
+            for seed in range(6)
+        ]
+        steps = [climbed(task, starts(task)[0]) for task in tasks]
+        assert all(step.solution.status is Status.CONVERGED for step in steps)
+        sweeps[between] = sum(step.solution.n_sweeps for step in steps)
+        values[between] = np.array(
+            [step.value / task.total for step, task in zip(steps, tasks, strict=True)]
+        )
+    assert sweeps[NARROW.sweeps_between] < 0.5 * sweeps[10**6]
+    assert (values[NARROW.sweeps_between] - values[10**6]).mean() >= -0.002
 
-    def polish(run):
-        polished.append(real_polish(run))
-        return polished[-1]
 
-    def watched(source, constraints, start, **options):
-        marks = [start != 0]
-        told = options["on_sweep"]
-
-        def heard(number, objective, V):
-            marks.append(V != 0)
-            return told(number, objective, V)
-
-        found = real(source, constraints, start, **{**options, "on_sweep": heard})
-        if polished and polished.pop():
-            calls.append((found, [np.array_equal(*pair) for pair in pairwise(marks)]))
-        return found
-
+def test_a_run_comes_to_its_end_where_components_nearly_collapse():
     task = problem("factor", "nonnegative", ridge=0.0, tol=1e-9)
-    run = run_of(task)
-    run.scout()
-    run.settle()
-    monkeypatch.setattr(run_module, "solve", watched)
-    monkeypatch.setattr(Run, "_polish", polish)
-    run.finish()
-    assert run.solution.status is Status.CONVERGED
-    early = 0
-    for found, same in calls:
-        assert not any(same[:-1])
-        early += same[-1] and found.status is Status.STOPPED and found.gain > task.tol
-    assert early
+    assert finished(task).status is Status.CONVERGED
 
 
-def test_only_one_of_several_runs_on_the_same_supports_is_finished():
+@automatically
+def test_only_one_of_several_runs_on_the_same_supports_is_finished(automatic):
+    task = problem("gram", "l0", strategy=replace(NARROW, redraws=0))
+    V = starts(task)[0].V
+    recorder = Recorder()
+    points = [Start(each, FIRST_RIDGE) for each in (V, V[:, ::-1], V)]
+    best_of(task, points, recorder, automatic=automatic)
+    assert recorder.tasks.count("start") == 3
+    assert recorder.tasks.count("finish") < 3
+
+
+def test_a_place_does_not_depend_on_the_order_of_components_or_on_the_part_looked_at():
     task = problem("gram", "l0")
-    start = starts(task)[0]
-    tasks = []
+    V = np.eye(task.source.n_features)[:, :R]
 
-    class Watching(Silent):
-        def begin(self, task):
-            tasks.append(task)
-            return super().begin(task)
+    def step(V: np.ndarray, part=task.whole) -> Step:
+        return Step(part, Solution(part.inside(V)))
 
-    points = [start, start[:, ::-1], start]
-    Search(task, Watching()).try_starts((point, FIRST_RIDGE) for point in points)
-    assert tasks.count("start") == 3
-    assert tasks.count("finish") < 3
-
-
-def test_supports_do_not_depend_on_the_order_of_components():
-    task = problem("gram", "l0")
-    run, turned, other = (run_of(task) for _ in range(3))
-    V = np.eye(task.source.n_features)[:, : len(task.constraints)]
-    run.solution = replace(run.solution, V=V)
-    turned.solution = replace(turned.solution, V=-V[:, ::-1])
-    other.solution = replace(other.solution, V=V[::-1])
-    assert run.supports == turned.supports != other.supports
+    assert step(V).place == step(-V[:, ::-1]).place != step(V[::-1]).place
+    part = task.restricted(np.arange(20))
+    assert step(V, part).place == step(V).place
+    np.testing.assert_array_equal(step(V, part).whole.V, V)
+    assert step(V, part).value == pytest.approx(step(V).value, rel=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_few_features_a_component_are_found_as_well_as_one_after_the_other(k, nonnegative):
-    """Axes that use all features lead astray where few may be used; the third start does not."""
+    """Axes that use all features lead astray where few may be used; drawing anew does not."""
     S = load_pitprops().correlation
     rival = "empca_nonnegative" if nonnegative else "empca"
     theirs = pev(

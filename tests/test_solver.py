@@ -1,7 +1,6 @@
 """The solver does what Algorithms 1 and 2 say; starting points and explained variance beside it."""
 
 import math
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,13 +16,16 @@ from helpers import (
     centred,
     factor_data,
     projector,
+    solve,
     unit_columns,
 )
 from redac.constraints import L0, L1, Nonnegative
-from redac.solver.starts import Starts, _deflate, oriented, varimax
-from redac.solver.sweep import Status, directions, solve
+from redac.solver.problem import Problem
+from redac.solver.starts import Start, Starts, oriented, varimax
+from redac.solver.strategy import Strategy
+from redac.solver.sweep import Solution, Status, directions, placed, sweeps
 from redac.solver.variance import Explained, separation
-from redac.sources import Columns, Gram, as_data, as_source, covariance_source
+from redac.sources import Columns, as_data, as_source, covariance_source
 
 R = 3
 RUN_ON = -1.0  # no sweep improves by less than this, so the number of sweeps is max_sweeps
@@ -110,10 +112,10 @@ def feasible(constraint, v: np.ndarray) -> bool:
 def test_every_sweep_is_a_sweep_of_the_paper(source, bounds, ridge):
     S, X, constraints, start = problem(source, bounds)
     naive = NaiveRedac(X, start, constraints, ridge)
-    for sweeps in range(1, 7):
+    for count in range(1, 7):
         naive.sweep()
-        solution = solve(S, constraints, start, ridge=ridge, max_sweeps=sweeps, tol=RUN_ON)
-        assert solution.n_sweeps == sweeps
+        solution = solve(S, constraints, start, ridge=ridge, max_sweeps=count, tol=RUN_ON)
+        assert solution.n_sweeps == count
         np.testing.assert_allclose(solution.V, naive.V, atol=1e-9)
 
 
@@ -123,7 +125,8 @@ def test_directions_are_what_the_paper_aligns_each_component_with(source, ridge)
     S, X, constraints, start = problem(source, "l0")
     naive = NaiveRedac(X, start, constraints, ridge)
     W = np.column_stack([naive.residual_without(i).T @ naive.U[:, i] for i in range(R)])
-    np.testing.assert_allclose(directions(S, start, ridge), W, atol=1e-9 * np.abs(W).max())
+    found = directions(Problem(S, constraints, ridge), start)
+    np.testing.assert_allclose(found, W, atol=1e-9 * np.abs(W).max())
 
 
 @source
@@ -160,10 +163,10 @@ def test_joint_least_squares_explains_at_least_what_the_sweeps_do(seed, eta):
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=SEEDS, sweeps=st.integers(1, 10))
-def test_every_component_is_in_its_set(seed, sweeps):
+@given(seed=SEEDS, count=st.integers(1, 10))
+def test_every_component_is_in_its_set(seed, count):
     S, _, constraints, start = random_problem(seed)
-    V = solve(S, constraints, start, max_sweeps=sweeps).V
+    V = solve(S, constraints, start, max_sweeps=count).V
     assert all(feasible(c, v) for c, v in zip(constraints, V.T, strict=True))
 
 
@@ -223,85 +226,96 @@ def test_a_run_out_of_sweeps_is_stopped():
 
 
 @pytest.mark.parametrize("wanted", [1, 4])
-def test_a_callback_that_returns_true_stops_the_run(wanted):
+def test_whoever_looks_at_the_sweeps_may_stop_after_any(wanted):
     S, _, constraints, start = problem("dense-tall", "l1")
     solution = solve(S, constraints, start, tol=RUN_ON, on_sweep=lambda m, *_: m == wanted)
     assert (solution.status, solution.n_sweeps) == (Status.STOPPED, wanted)
+    expected = solve(S, constraints, start, max_sweeps=wanted, tol=RUN_ON).V
+    assert_same_loadings(solution.V, expected)
 
 
 @pytest.mark.parametrize(
     "end", [{"max_sweeps": 5, "tol": RUN_ON}, {"tol": 1e-6}], ids=["stopped", "converged"]
 )
-def test_the_callback_hears_of_every_sweep_once(end):
+def test_every_sweep_is_told_of_once_with_its_objective_and_what_it_gained(end):
     S, _, constraints, start = problem("dense-tall", "l1")
-    calls = []
+    told = list(sweeps(Problem(S, constraints, **end), Solution(start)))
+    last = told[-1]
+    assert last.status is (Status.CONVERGED if "max_sweeps" not in end else Status.STOPPED)
+    assert all(each.status is Status.STOPPED for each in told[:-1])
+    for number, each in enumerate(told, start=1):
+        assert (each.n_sweeps, each.history) == (number, last.history[:number])
+    gains = [each.gain for each in told]
+    assert gains[0] == np.inf  # the start was not feasible, so that there is nothing to compare
+    np.testing.assert_allclose(gains[1:], -np.diff(last.history), rtol=0, atol=1e-15)
 
-    def on_sweep(number, objective, V):
-        calls.append((number, objective))
-        return False
 
-    solution = solve(S, constraints, start, on_sweep=on_sweep, **end)
-    assert calls == list(enumerate(solution.history, start=1))
-
-
-def test_the_callback_sees_the_loadings_of_its_sweep():
+def test_the_loadings_of_a_sweep_are_not_changed_by_the_next():
     S, _, constraints, start = problem("dense-tall", "l1")
-    seen = []
-
-    def on_sweep(number, objective, V):
-        seen.append(V.copy())
-        return False
-
-    solve(S, constraints, start, on_sweep=on_sweep, max_sweeps=4, tol=RUN_ON)
-    for sweeps, V in enumerate(seen, start=1):
-        expected = solve(S, constraints, start, max_sweeps=sweeps, tol=RUN_ON).V
+    task = Problem(S, constraints, max_sweeps=4, tol=RUN_ON)
+    kept = [solution.V for solution in sweeps(task, Solution(start))]
+    assert len(kept) == 4
+    for count, V in enumerate(kept, start=1):
+        expected = solve(S, constraints, start, max_sweeps=count, tol=RUN_ON).V
         assert_same_loadings(V, expected)
 
 
-def test_an_interrupt_between_sweeps_keeps_the_loadings_reached():
-    S, _, constraints, start = problem("dense-tall", "mixed")
+@ridge
+def test_sweeps_that_go_on_from_a_solution_add_to_its_history_and_count(ridge):
+    S, _, constraints, start = problem("dense-tall", "l0")
+    task = Problem(S, constraints, ridge, max_sweeps=7, tol=RUN_ON)
+    first = Solution(solve(S, constraints, start, ridge=ridge, max_sweeps=3).V, (0.9, 0.8), gain=0)
+    going_on = list(sweeps(task, first))
+    assert len(going_on) == 7 - 2
+    assert all(each.history[:2] == (0.9, 0.8) for each in going_on)
+    anew = list(sweeps(task, Solution(first.V)))
+    assert going_on[-1].history[2:] == pytest.approx(anew[4].history, rel=1e-9)
+    assert_same_loadings(going_on[-1].V, anew[4].V)
+    late = list(sweeps(task, Solution(first.V, sweeps_before=5)))
+    assert [each.n_sweeps for each in late] == [1, 2]
+    assert late[-1].n_sweeps_in_all == 7
 
-    def on_sweep(number, objective, V):
-        if number == 3:
-            raise KeyboardInterrupt
-        return False
 
-    solution = solve(S, constraints, start, tol=RUN_ON, on_sweep=on_sweep)
-    assert (solution.status, solution.n_sweeps) == (Status.INTERRUPTED, 3)
-    expected = solve(S, constraints, start, max_sweeps=3, tol=RUN_ON).V
-    assert_same_loadings(solution.V, expected)
-
-
-class Interrupting(Gram):
-    """A source at which the user loses patience after some products."""
-
-    def __init__(self, S: np.ndarray, products: int) -> None:
-        super().__init__(S)
-        self.products = products
-
-    def combine(self, support, coefficients):
-        if self.products == 0:
-            raise KeyboardInterrupt
-        self.products -= 1
-        return super().combine(support, coefficients)
+def test_sweeps_with_another_ridge_or_tolerance_are_those_of_another_problem():
+    S, _, constraints, start = problem("dense-tall", "l0")
+    task = Problem(S, constraints, ridge=0.0, tol=1e-9)
+    *_, other = sweeps(task, Solution(start), ridge=0.3, tol=1e-3)
+    expected = solve(S, constraints, start, ridge=0.3, tol=1e-3)
+    assert other.history == pytest.approx(expected.history, rel=1e-9)
+    assert_same_loadings(other.V, expected.V)
+    assert np.abs(other.V - solve(S, constraints, start).V).max() > 1e-3
 
 
 @bounds
-@pytest.mark.parametrize("products", [0, 1, 2, 4])
-def test_an_interrupt_within_a_sweep_leaves_feasible_loadings(bounds, products):
+@pytest.mark.parametrize("least", [0.0, 0.5])
+def test_loadings_that_are_placed_are_in_their_sets_and_apart(bounds, least):
     S, _, constraints, start = problem("dense-tall", bounds)
-    solution = solve(Interrupting(S.S, products), constraints, start, tol=RUN_ON)
-    assert solution.status is Status.INTERRUPTED
-    assert solution.n_sweeps == products // R
-    for constraint, v in zip(constraints, solution.V.T, strict=True):
-        assert constraint.contains(v)
+    before = start.copy()
+    V = placed(Problem(S, constraints, least_separation=least), start)
+    np.testing.assert_array_equal(start, before)
+    assert all(feasible(c, v) for c, v in zip(constraints, V.T, strict=True))
+    assert separation(V) >= least - 1e-9
+    assert V[:, 0].any()
+    # Loadings that are in their places stay there.
+    np.testing.assert_array_equal(placed(Problem(S, constraints, least_separation=least), V), V)
+
+
+def test_of_copies_only_one_is_placed():
+    S, _, constraints, start = problem("dense-tall", "unconstrained")
+    V = placed(Problem(S, constraints, least_separation=0.5), np.repeat(start[:, :1], R, axis=1))
+    np.testing.assert_allclose(V[:, 0], start[:, 0], atol=1e-12)
+    assert not V[:, 1:].any()
 
 
 # ------------------------------------------------------------ rank and exhaustion
 
 
+def starts_of(S, constraints, seed: int = 0, **options) -> Starts:
+    return Starts(Problem(S, constraints, **options), np.random.RandomState(seed))
+
+
 def run_from_pca(S, constraints, **options):
-    start = Starts(S, constraints, np.random.RandomState(0)).pca()
+    start = starts_of(S, constraints).pca()
     return solve(S, constraints, start, **options)
 
 
@@ -343,7 +357,7 @@ def test_sparse_components_share_out_one_factor_among_them(container, n, nonnega
     u = np.random.default_rng(0).standard_normal(n)
     S, _ = of_data(np.outer(u, np.ones(12)), CONTAINERS[container])
     constraint = Nonnegative(L0(3)) if nonnegative else L0(3)
-    start = Starts(S, [L0(3)] * 4, np.random.RandomState(0)).pca()
+    start = starts_of(S, [L0(3)] * 4).pca()
     solution = solve(S, [constraint] * 4, oriented(start, [constraint] * 4))
     assert solution.exhausted == ()
     assert (solution.V != 0).sum(axis=1).tolist() == [1] * 12
@@ -495,7 +509,7 @@ def test_varimax_recovers_a_simple_structure():
 @shape
 def test_rotated_starts_span_the_principal_subspace_by_unit_vectors(shape):
     S, _ = of_data(factor_data(*shape, seed=5))
-    starts = Starts(S, [L0(3)] * 3, np.random.RandomState(0))
+    starts = starts_of(S, [L0(3)] * 3)
     for start in (starts.varimax(), starts.rotation()):
         np.testing.assert_allclose(projector(start), projector(starts.pca()), atol=1e-9)
         np.testing.assert_allclose(np.linalg.norm(start, axis=0), 1.0, rtol=1e-12)
@@ -507,7 +521,7 @@ def test_rotated_starts_span_the_principal_subspace_by_unit_vectors(shape):
 def test_rotated_starts_are_sorted_by_the_variance_they_carry(shape, seed, kind):
     S, _ = of_data(factor_data(*shape, seed=seed))
     axes, values = S.principal_axes(3)
-    start = getattr(Starts(S, [L0(3)] * 3, np.random.RandomState(seed)), kind)()
+    start = getattr(starts_of(S, [L0(3)] * 3, seed), kind)()
     # Before it was scaled to length one, a column was the axes times √λ times a unit vector.
     lengths = 1 / np.linalg.norm((axes.T @ start).T / np.sqrt(values), axis=1)
     assert (np.diff(lengths) <= 1e-9 * lengths[0]).all()
@@ -520,75 +534,63 @@ def test_a_seed_repeats_a_sequence_of_distinct_starts(init, count):
     given_start = unit_columns(8, 3, seed=0)
 
     def sequence(seed: int) -> list[np.ndarray]:
-        starts = Starts(S, [L0(3)] * 3, np.random.RandomState(seed))
-        return list(starts.sequence(given_start if init == "array" else init, count))
+        starts = starts_of(S, [L0(3)] * 3, seed)
+        named = starts.sequence(given_start if init == "array" else init, count)
+        return [start.V for start in named]
 
     first, again, other = sequence(7), sequence(7), sequence(8)
     assert len(first) == count
-    assert all(start.shape == (8, 3) for start in first)
+    assert all(V.shape == (8, 3) for V in first)
     for a, b in zip(first, again, strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
     for i in range(count):
         assert all(np.abs(first[i] - first[j]).max() > 1e-6 for j in range(i))
-    fixed = {"pca": 3, "varimax": 3, "random": 0, "array": 1}[init]
+    fixed = {"pca": 2, "varimax": 2, "random": 0, "array": 1}[init]
     for number in range(count):
         assert np.allclose(first[number], other[number], atol=1e-9) == (number < fixed)
 
 
-def test_the_first_start_is_the_one_asked_for_and_the_second_its_sibling():
+def test_the_first_start_is_the_one_asked_for_and_the_others_follow():
     S, _ = of_data(factor_data(30, 8, seed=5))
-    starts = Starts(S, [L0(3)] * 3, np.random.RandomState(0))
+    starts = starts_of(S, [L0(3)] * 3)
     pca, rotated, mine = starts.pca(), starts.varimax(), unit_columns(8, 3, seed=0)
-    np.testing.assert_allclose(list(starts.sequence("pca", 2)), [pca, rotated], atol=1e-12)
-    np.testing.assert_allclose(list(starts.sequence("varimax", 2)), [rotated, pca], atol=1e-12)
-    np.testing.assert_array_equal(next(starts.sequence(mine, 1)), mine)
+
+    def loadings(init, count: int) -> list[np.ndarray]:
+        return [start.V for start in starts.sequence(init, count)]
+
+    np.testing.assert_allclose(loadings("pca", 2), [pca, rotated], atol=1e-12)
+    np.testing.assert_allclose(loadings("varimax", 2), [rotated, pca], atol=1e-12)
+    np.testing.assert_array_equal(loadings(mine, 1), [mine])
 
 
-def explained_share(S: np.ndarray, V: np.ndarray) -> float:
-    return float(np.trace(np.linalg.pinv(V.T @ V) @ (V.T @ S @ V)) / np.trace(S))
+@pytest.mark.parametrize("d", [8, 600])
+@pytest.mark.parametrize("init", ["pca", "varimax", "random", "array"])
+def test_the_first_of_several_starts_is_followed_as_in_the_paper_and_the_others_with_a_ridge(
+    init, d
+):
+    S, _ = of_data(factor_data(12, d, seed=5))
+    starts = starts_of(S, [L0(3)] * 2, strategy=Strategy(first_ridge=0.07))
+    named = unit_columns(d, 2, seed=0) if init == "array" else init
+    assert [each.first_ridge for each in starts.sequence(named, 4)] == [0.0, 0.07, 0.07, 0.07]
+    assert Start(starts.pca()).first_ridge == 0.0
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(5))
-def test_the_first_of_the_sequential_components_is_nearly_the_best_of_all(k, seed):
-    S, _ = of_data(factor_data(30, 8, seed=seed))
-    matrix = S.dot(np.eye(8))
-    V = Starts(S, [L0(k)] * 3, np.random.RandomState(0)).sequential()
-    assert all(L0(k).contains(v) for v in V.T)
-    best = max(
-        np.linalg.eigvalsh(matrix[np.ix_(some, some)])[-1] for some in combinations(range(8), k)
-    )
-    first = V[:, 0] @ matrix @ V[:, 0]
-    assert 0.8 * best <= first <= best * (1 + 1e-12)
-    # Each component adds what those before it have left.
-    shares = [explained_share(matrix, V[:, : i + 1]) for i in range(3)]
-    assert (np.diff(shares) > 0).all()
-
-
-def test_sequential_components_keep_to_sets_of_every_kind():
-    S, _ = of_data(factor_data(30, 8, seed=1))
-    constraints = [L1(1.5), Nonnegative(L0(2)), Nonnegative(L1(1.3)), L0(1)]
-    V = Starts(S, constraints, np.random.RandomState(0)).sequential()
-    assert all(each.contains(v) for each, v in zip(constraints, V.T, strict=True))
-
-
-def test_deflation_leaves_what_is_orthogonal():
-    S = np.cov(factor_data(30, 8, seed=2), rowvar=False)
-    q = unit_columns(8, 1, seed=3)[:, 0]
-    left = S.copy()
-    _deflate(left, q)
-    rest = np.eye(8) - np.outer(q, q)
-    np.testing.assert_allclose(left, rest @ S @ rest, atol=1e-12 * np.trace(S))
+@pytest.mark.parametrize(("init", "count"), [("pca", 2), ("varimax", 1), ("random", 1)])
+def test_the_usual_number_of_starts_does_not_depend_on_the_size(init, count):
+    for d in (8, 600):
+        S, _ = of_data(factor_data(12, d, seed=5))
+        assert starts_of(S, [L0(3)] * 2).usual_count(init) == count
+        assert starts_of(S, [L0(3)] * 2).usual_count(unit_columns(d, 2, seed=0)) == 1
 
 
 @pytest.mark.parametrize("rank", [0, 1, 2])
 @shape
 def test_starts_beyond_the_rank_are_finite(rank, shape):
     S, _ = of_data(factor_data(*shape, seed=5, rank=rank))
-    starts = Starts(S, [L0(3)] * 4, np.random.RandomState(0))
+    starts = starts_of(S, [L0(3)] * 4)
     for start in starts.sequence("varimax", 4):
-        assert start.shape == (shape[1], 4)
-        assert np.isfinite(start).all()
+        assert start.V.shape == (shape[1], 4)
+        assert np.isfinite(start.V).all()
 
 
 def test_orientation_picks_the_side_with_the_better_feasible_vector():

@@ -15,6 +15,7 @@ from redac.constraints import Constraint
 from redac.solver.perturbation import perturb
 from redac.solver.problem import Problem
 from redac.solver.search import Search
+from redac.solver.starts import Start
 from redac.solver.sweep import OnSweep, Status
 from redac.sources import Gram
 from redac.sources.base import Array
@@ -51,7 +52,7 @@ def improve(
     deadline : when to end with the best found until then, on the monotonic clock.
     """
     search = Search(Problem(Gram(S), constraints, max_sweeps=sweeps), _UntilDeadline(deadline))
-    search.try_starts([(start, 0.0)])
+    search.try_starts([Start(start)])
     if search.best is None:  # there was no time for a single sweep
         return Improved(start, interrupted=False)
     perturb(search, rounds, np.random.RandomState(seed), n_chains=1)

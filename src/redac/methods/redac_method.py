@@ -14,7 +14,7 @@ from redac.methods.thresholds import soft, threshold_to
 from redac.model.callbacks import Silent
 from redac.parameters import start_count
 from redac.solver.problem import Problem
-from redac.solver.search import Search, departures
+from redac.solver.search import Search
 from redac.solver.starts import Starts
 from redac.solver.sweep import Status
 from redac.sources.base import Array, Indices
@@ -106,10 +106,9 @@ def _solve(
 ) -> Array:
     problem = Problem(data.source, constraints)
     search = Search(problem, Silent())
-    starts = Starts(data.source, constraints, rng)
+    starts = Starts(problem, rng)
     count = start_count(n_init, starts.usual_count("pca"))
-    ways = departures(problem, starts.sequence("pca", count))
-    search.try_starts(ways, automatic=n_init == "auto")
+    search.try_starts(starts.sequence("pca", count), automatic=n_init == "auto")
     if search.found.status is Status.INTERRUPTED:  # half a run would not be this method
         raise KeyboardInterrupt
     return search.found.V

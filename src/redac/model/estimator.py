@@ -22,7 +22,7 @@ from redac.model.component_model import ComponentModel
 from redac.solver.attempts import spread
 from redac.solver.perturbation import perturb
 from redac.solver.problem import Problem
-from redac.solver.search import Search, departures
+from redac.solver.search import Search
 from redac.solver.starts import Starts
 from redac.solver.sweep import Solution, Status
 from redac.sources import Source, as_source
@@ -273,7 +273,7 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         init = parameters.start(self.init, r, d)
         rounds = parameters.count("n_perturbations", self.n_perturbations, least=0)
         rng = check_random_state(self.random_state)
-        start_points = Starts(source, constraints, rng)
+        start_points = Starts(problem, rng)
         starts = parameters.start_count(self.n_init, start_points.usual_count(init))
         n_chains = parameters.jobs(self.n_jobs)
         monitor = FitMonitor.watching(
@@ -283,12 +283,8 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
             attributes=lambda V: {"components_": V.T.copy(), "n_components_": r},
         )
         search = Search(problem, monitor)
-        sequence = start_points.sequence(init, starts)
-        if isinstance(init, str):
-            automatic = isinstance(self.n_init, str)
-            search.try_starts(departures(problem, sequence), automatic=automatic)
-        else:  # components of one's own are near their place already
-            search.try_starts((start, 0.0) for start in sequence)
+        automatic = isinstance(self.n_init, str) and isinstance(init, str) and init == "pca"
+        search.try_starts(start_points.sequence(init, starts), automatic=automatic)
         perturbed = perturb(search, rounds, rng, n_chains)
         monitor.close()
         self.search_history_ = spread([*search.attempts, *perturbed], search.found.V)

@@ -12,24 +12,15 @@ support explains, for all pairs (j, l) at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from redac.constraints import Constraint, normalized
 from redac.solver import variance
+from redac.solver.problem import Problem
 from redac.sources.base import Array, Indices, Source
 
-# Exchanges are for components that use few features: to compare all pairs costs more with each, and
-# sweeps find more by themselves.
-MOST_EXCHANGED = 20
-# The squared length of what a new component has outside the span of the others, at least: closer
-# ones explain more, but tend to collapse.
-_OUTSIDE = 0.5
-# Two vectors closer than this, measured by the square of the sine between them, span no plane.
+# Two vectors whose sine has a smaller square than this span no plane that rounding leaves certain.
 _PLANE = 0.1
-# All loadings of a new support can bring little more than two of them, the old ones as they are.
-_IN_REACH = 0.95
 _ROUNDING = 1e-9
 
 
@@ -37,10 +28,12 @@ class Rest:
     """What some components leave of S: A = QSQ with Q = I − bbᵀ, b an orthonormal basis of them.
 
     With C = Sb − b(bᵀSb)/2 it is A = S − bCᵀ − Cbᵀ, so that single rows of it cost little.
+    ``outside`` is the least squared length that a new component has outside their span.
     """
 
-    def __init__(self, source: Source, b: Array, Sb: Array) -> None:
+    def __init__(self, source: Source, b: Array, Sb: Array, outside: float) -> None:
         self._source = source
+        self._least_outside = outside
         self._b = b
         self._C = Sb - 0.5 * b @ (b.T @ Sb)
         self._variances = source.diagonal - 2.0 * (b * self._C).sum(axis=1)
@@ -63,7 +56,7 @@ class Rest:
     def settled(self, v: Array, constraint: Constraint) -> Array:
         """The loadings on the support of v that add most, or v where the set forbids them."""
         support = np.flatnonzero(v)
-        if constraint.free_range is None or not 0 < support.size <= MOST_EXCHANGED:
+        if constraint.free_range is None or support.size == 0:
             return v
         best = self._leading(support)
         is_better = constraint.contains(best) and self.quotient(best)[0] > self.quotient(v)[0]
@@ -86,7 +79,11 @@ class Rest:
         best, height = None, now * (1.0 + _ROUNDING)
         for new in (self._leading(places), normalized(mixture)):
             value, outside = self.quotient(new)
-            if value > height and outside >= min(_OUTSIDE, length) and constraint.contains(new):
+            if (
+                value > height
+                and outside >= min(self._least_outside, length)
+                and constraint.contains(new)
+            ):
                 best, height = new, value
         return best
 
@@ -111,14 +108,14 @@ class Rest:
         ahead = b - value * beta  # the sign of the weights' quotient
         forbidden = np.zeros(v.size, dtype=bool)
         forbidden[support] = True
-        forbidden |= self._lengths < _OUTSIDE
+        forbidden |= self._lengths < self._least_outside
         forbidden |= self._source.diagonal == 0.0
         value[:, forbidden] = -np.inf
         if least == 0.0:
             value[ahead < 0.0] = -np.inf
         j, entering = divmod(int(np.argmax(value)), v.size)
         most, now = value[j, entering], (Av @ v)[0] / max((Qv @ v)[0], _ROUNDING)
-        if not most > _IN_REACH * now:
+        if not most > now * (1.0 + _ROUNDING):
             return None
         weights = float(ahead[j, entering]), float(most * alpha[j, 0] - a[j, 0])
         return int(support[j]), entering, weights if weights[1] > 0.0 else (0.0, 1.0)
@@ -128,38 +125,32 @@ class Rest:
         b, C = self._b[support], self._C[support]
         A = self._part(support) - b @ C.T - C @ b.T
         lengths, axes = np.linalg.eigh(np.eye(support.size) - b @ b.T)
-        axes /= np.sqrt(np.maximum(lengths, _OUTSIDE))
+        axes /= np.sqrt(np.maximum(lengths, self._least_outside))
         v = np.zeros(self._source.n_features)
         v[support] = normalized(axes @ np.linalg.eigh(axes.T @ A @ axes)[1][:, -1])
         return v if v.sum() >= 0.0 else -v
 
     def _part(self, support: Indices) -> Array:
         """The part of S that belongs to a support."""
-        return self._source.rows(support)[:, support]
+        return self._source.restricted(support).matrix()
 
 
-def exchange(
-    source: Source,
-    constraints: Sequence[Constraint],
-    V: Array,
-    *,
-    ridge: float = 0.0,
-    least_separation: float = 0.0,
-    least_gain: float = 0.0,
-) -> Array | None:
-    """Loadings that explain more than V, after exchanges in one component after the other.
+def exchange(problem: Problem, V: Array) -> Array:
+    """Loadings that explain more than V, after one exchange in each component, or V itself.
 
-    None if no exchange gains more than ``least_gain``.
+    Exchanges that gain no more than ``tol`` are left alone.
     """
-    chosen = [i for i, each in enumerate(constraints) if _can_exchange(each, V[:, i])]
+    source = problem.source
+    chosen = [i for i, each in enumerate(problem.constraints) if _can_exchange(each, V[:, i])]
     if not chosen:
-        return None
+        return V
     best, SV = V, source.dot(V)
-    value = variance.Explained.of_products(V, SV).together(ridge)
-    least_separation = max(least_separation, variance.DISTINCT)
+    value = variance.Explained.of_products(V, SV).together(problem.ridge)
+    least_gain = problem.tol * problem.total
+    least_separation = max(problem.least_separation, variance.DISTINCT)
     for i in chosen:
-        rest = _rest_beside(source, best, SV, i)
-        v = None if rest is None else rest.exchanged(best[:, i], constraints[i])
+        rest = _rest_beside(problem, best, SV, i)
+        v = None if rest is None else rest.exchanged(best[:, i], problem.constraints[i])
         if v is None:
             continue
         support = np.flatnonzero(v)
@@ -167,19 +158,18 @@ def exchange(
         tried[:, i], products[:, i] = v, source.combine(support, v[support])
         if not variance.is_separated(tried.T @ tried, least_separation):
             continue
-        found = variance.Explained.of_products(tried, products).together(ridge)
+        found = variance.Explained.of_products(tried, products).together(problem.ridge)
         if found > value + least_gain:
             best, SV, value = tried, products, found
-    return None if best is V else best
+    return best
 
 
 def _can_exchange(constraint: Constraint, v: Array) -> bool:
-    """Whether entries of the set are free, and v uses some features but not many, nor all."""
-    used = int(np.count_nonzero(v))
-    return constraint.free_range is not None and 0 < used <= min(MOST_EXCHANGED, v.size - 1)
+    """Whether entries of the set are free, and v uses some features but not all."""
+    return constraint.free_range is not None and 0 < int(np.count_nonzero(v)) < v.size
 
 
-def _rest_beside(source: Source, V: Array, SV: Array, i: int) -> Rest | None:
+def _rest_beside(problem: Problem, V: Array, SV: Array, i: int) -> Rest | None:
     """What the components other than i leave; None where they are too close together to tell."""
     live = np.asarray(V.any(axis=0))
     live[i] = False
@@ -188,7 +178,7 @@ def _rest_beside(source: Source, V: Array, SV: Array, i: int) -> Rest | None:
     if (lengths < _ROUNDING).any():
         return None
     turn = axes / np.sqrt(lengths)
-    return Rest(source, others @ turn, SV[:, live] @ turn)
+    return Rest(problem.source, others @ turn, SV[:, live] @ turn, problem.strategy.outside)
 
 
 def _larger_root(A: tuple[Array, Array, Array], Q: tuple[Array, Array, Array]) -> Array:

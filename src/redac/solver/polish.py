@@ -12,53 +12,51 @@ sweeps go on from there; they alone decide about supports and about convergence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
-from redac.constraints import Constraint
 from redac.solver import variance
+from redac.solver.problem import Problem
 from redac.sources.base import Array, Indices, Source
+from redac.threads import one_thread
 
-_STEPS = 50
-# Features in use beyond which the part of S that belongs to them is not gathered.
-_MOST_FEATURES = 4000
+# No part of S with more features than this is formed here: 128 megabytes.
+_LARGEST_PART = 4000
 
 
-def polish(
-    source: Source,
-    constraints: Sequence[Constraint],
-    V: Array,
-    *,
-    ridge: float,
-    tol: float,
-    least_separation: float = 0.0,
-) -> Array:
-    """Loadings with the same supports, or smaller ones, that explain at least as much as V.
+def polish(problem: Problem, V: Array, ridge: float) -> Array:
+    """Loadings with the same supports, or smaller ones, that explain at least as much with a ridge.
 
     Components whose constraint does not let the entries of a support move freely stay as they are.
-    Steps to a separation below ``least_separation``, or too small to tell components apart, are
+    Steps to a separation below that of the problem, or too small to tell components apart, are
     refused.
     """
-    ranges = [constraint.free_range for constraint in constraints]
+    ranges = [constraint.free_range for constraint in problem.constraints]
     alive = V.any(axis=0)
     moving = np.array([span is not None for span in ranges]) & alive
     used = np.flatnonzero(V.any(axis=1))
-    if not moving.any() or used.size > _MOST_FEATURES:
+    if not moving.any() or used.size > _LARGEST_PART:
         return V
-    least = max(least_separation, variance.DISTINCT)
-    tail = _Tail(source, used, V[np.ix_(used, alive)], moving[alive], ridge, least)
-    lower, upper = np.array([ranges[i] for i in np.flatnonzero(alive)[tail.columns]]).T
-    found = minimize(
-        tail.loss,
-        tail.start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=Bounds(lower, upper) if np.isfinite(lower).any() else None,
-        options={"maxiter": _STEPS, "ftol": tol / source.total, "gtol": 1e-9},
-    )
+    least = max(problem.least_separation, variance.DISTINCT)
+    # The optimiser is scipy's, with threads of its own that would get in the way of numpy's.
+    with one_thread(0):
+        tail = _Tail(problem.source, used, V[np.ix_(used, alive)], moving[alive], ridge, least)
+        lower, upper = np.array([ranges[i] for i in np.flatnonzero(alive)[tail.columns]]).T
+        found = minimize(
+            tail.loss,
+            tail.start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=Bounds(lower, upper) if np.isfinite(lower).any() else None,
+            options={
+                "maxiter": problem.strategy.polish_steps,
+                "ftol": problem.tol * problem.total / problem.source.total,
+                "gtol": 1e-9,
+            },
+        )
     better = np.zeros_like(V)
     better[np.ix_(used, alive)] = tail.loadings(found.x)[0]
     return better
@@ -94,7 +92,7 @@ class _Tail:
     def loadings(self, x: Array) -> tuple[Array, Array]:
         """The loadings that x stands for, as unit vectors, and the lengths they had.
 
-        The array belongs to the next one who asks, too.
+        The array is the same one at every call, with new numbers in it.
         """
         entries = x * self.unit
         r = self._Y.shape[1]

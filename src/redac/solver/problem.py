@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from redac.constraints import Constraint
+from redac.solver import variance
+from redac.solver.strategy import Strategy, current
 from redac.sources.base import Array, Indices, Source
+
+# Values that differ by no more than this share of the variance differ by rounding.
+EQUAL = 1e-10
+# To copy a larger share of S costs more than a run saves by looking at it alone.
+_WORTH_RESTRICTING = 0.7
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,7 @@ class Problem:
     tol : a run has converged when a sweep gains no more than this share of ‖X‖².
     least_separation : the least eigenvalue that VᵀV may have.
     total_of_all : ‖X‖² where the source holds some of the features only; None where it has all.
+    strategy : how to go about it.
     """
 
     source: Source
@@ -34,6 +43,7 @@ class Problem:
     tol: float = 1e-7
     least_separation: float = 0.0
     total_of_all: float | None = None
+    strategy: Strategy = field(default_factory=current)
 
     @property
     def total(self) -> float:
@@ -46,11 +56,41 @@ class Problem:
         return int(np.count_nonzero(self.source.diagonal))
 
     @cached_property
+    def kinds(self) -> tuple[int, ...]:
+        """A number for each constraint, the same for equal ones."""
+        constraints = list(self.constraints)
+        return tuple(constraints.index(each) for each in constraints)
+
+    @cached_property
+    def is_free(self) -> NDArray[np.bool_]:
+        """For which components the entries of a support may take any value, or any positive one."""
+        return np.array([each.free_range is not None for each in self.constraints])
+
+    @cached_property
+    def used(self) -> tuple[int, ...]:
+        """How many features each component may use."""
+        varies = np.where(self.source.diagonal > 0.0, 1.0, 0.0)
+        return tuple(int(np.count_nonzero(each.maximize(varies))) for each in self.constraints)
+
+    @cached_property
     def work(self) -> float:
         """What a sweep over all features costs, in multiplications."""
-        varies = np.where(self.source.diagonal > 0.0, 1.0, 0.0)
-        used = sum(np.count_nonzero(each.maximize(varies)) for each in self.constraints)
-        return float(max(self.n_varying, 1) * (len(self.constraints) ** 2 + used))
+        return float(max(self.n_varying, 1) * (len(self.constraints) ** 2 + sum(self.used)))
+
+    def value(self, V: Array) -> float:
+        """What loadings explain with the best scores: what the solver maximises, in units of S."""
+        return variance.Explained.of(V, self.source.quadratic).together(self.ridge)
+
+    def contributions(self, V: Array) -> Array:
+        """What each component adds to what all others explain."""
+        duals = variance.Basis.of(V).duals()
+        lengths = np.einsum("ij,ij->j", duals, duals)
+        scores = self.source.quadratic(duals).diagonal()
+        return np.asarray(scores / np.where(lengths > 0.0, lengths, 1.0))
+
+    def is_better(self, value: float, other: float) -> bool:
+        """Whether one value is larger than another by more than rounding."""
+        return value > other + EQUAL * self.total
 
     @property
     def whole(self) -> Part:
@@ -66,6 +106,24 @@ class Problem:
             total_of_all=self.total,
         )
         return Part(problem, features, self.source.n_features)
+
+    def look_at(self, features: Indices) -> Part:
+        """The problem on some features, or on all where they are so many that it saves nothing."""
+        if 0 < features.size <= _WORTH_RESTRICTING * self.n_varying:
+            return self.restricted(features)
+        return self.whole
+
+    @property
+    def n_exchanges(self) -> int:
+        """How many exchanges one component may have in a row: fewer where each costs more."""
+        k = max(self.used, default=0)
+        # All pairs of a feature of the component and another one, and loadings on a new support.
+        return int(self.strategy.exchanges / (k * self.n_varying + k**3 or 1))
+
+    @property
+    def least_features(self) -> int:
+        """No fewer features than this are looked at in all."""
+        return max(self.strategy.least_features, self.strategy.scope * max(self.used, default=0))
 
 
 @dataclass(frozen=True)

@@ -1,36 +1,24 @@
-"""From several starting points to one solution.
+"""From several starting points to one solution, and from there to a better one.
 
-Every start is followed to its end, unless it meets the way of an earlier one, and the best wins.
-Where features are many and nobody has said how many starts to try, the one that leads after some
-sweeps is followed first, and others only if they are not far behind what it came to.
+The work is a generator that stands still after every sweep. ``Search.run`` is the one loop that
+drives it, and the only place where Ctrl-C or somebody's wish to stop is heeded.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from redac.solver.attempts import Attempt
-from redac.solver.problem import Problem
-from redac.solver.run import Run
-from redac.solver.starts import FEW_FEATURES
-from redac.solver.sweep import OnSweep, Solution, Status
-from redac.sources.base import Array
-
-# A ridge for the first sweeps keeps components apart while they look for their places, and the run
-# mostly ends sooner and higher.
-_FIRST_RIDGE = 0.1
-# A start is not followed to its end where it is behind by a large share after some sweeps: this
-# number divided by what a sweep costs, so that more is tried where less is to be done. With it 160
-# random problems of 510 to 1,500 features ended no lower than with one or two starts that are all
-# finished; with 1 % for all sizes 6 of 60 did.
-_LEEWAY = 3e4
-# Values that differ by no more than this share differ by rounding.
-_EQUAL = 1e-10
+from redac.solver.climb import Step, around, finish, settle
+from redac.solver.problem import EQUAL, Problem
+from redac.solver.redraw import redraw, strongest
+from redac.solver.starts import Start
+from redac.solver.sweep import OnSweep, Solution, Status, placed
+from redac.threads import one_thread
 
 
 class Monitor(Protocol):
@@ -47,27 +35,8 @@ class Monitor(Protocol):
         ...
 
 
-# Where to set out from, and the ridge with which the first sweeps are made.
-Departure = tuple[Array, float]
-
-
-def departures(problem: Problem, starts: Iterable[Array]) -> Iterator[Departure]:
-    """Ways to follow starts.
-
-    They begin with a ridge, but for one. Among many features the first is followed as the paper
-    does, so that a run ends where the plain algorithm would, or near; not with a least separation,
-    which such a run comes off badly with.
-    """
-    plainly = problem.source.n_features > FEW_FEATURES and problem.least_separation == 0.0
-    for number, start in enumerate(starts):
-        yield start, 0.0 if plainly and number == 0 else _FIRST_RIDGE
-
-
 class Search:
-    """The best solution found so far, and the ways to better it.
-
-    Ctrl-C ends a search and keeps the best.
-    """
+    """The best solution found so far, and the ways to better it."""
 
     def __init__(self, problem: Problem, monitor: Monitor) -> None:
         self.problem = problem
@@ -75,76 +44,137 @@ class Search:
         self.best: Solution | None = None
         self.value = -np.inf
         self._came_to: dict[int, Attempt] = {}
-        # What was found before the present run, which must end higher than that to count.
-        self._before: tuple[Solution | None, float] = None, -np.inf
-        # The supports that runs had after each part of their ways.
-        self._supports: dict[str, set[bytes]] = defaultdict(set)
+        # Where the runs stand that have begun and not ended: it counts if the search is ended.
+        self.runs: dict[int, Step] = {}
+        self._finished: set[Hashable] = set()
 
-    def try_starts(self, starts: Iterable[Departure], *, automatic: bool = False) -> None:
-        """Follow starts one after the other.
+    def run(self, work: Iterator[None]) -> None:
+        """Drive some work to its end, or until somebody stops it or presses Ctrl-C.
 
-        What the first ones come to does not depend on those that follow, so that more starts never
-        end lower. ``automatic`` starts are followed with less work: where features are few, those
-        behind a start that has led to the supports of another are left out; where they are many,
-        those that fall behind.
+        What was found until then is kept; without anything to keep, Ctrl-C is passed on.
         """
-        runs = (
-            Run(self.problem, start, first_ridge, number)
-            for number, (start, first_ridge) in enumerate(starts, start=len(self._came_to))
-        )
+        if self.is_over:
+            return
         try:
-            if automatic and not self._is_small:
-                self._race(runs)
-                return
-            for run in runs:
-                agreed = self._follow(run, automatic)
-                if self.is_over or agreed:
-                    break
-        except KeyboardInterrupt:  # outside the solver, for instance while a start was computed
+            # Up to so many features all products are small.
+            with one_thread(self.problem.source.n_features**2):
+                for _ in work:
+                    if self.monitor.stopped:
+                        break
+        except KeyboardInterrupt:
+            self._take_unfinished()
             if self.best is None:
                 raise
             self.interrupt()
+        else:
+            self._take_unfinished()
 
-    def _race(self, runs: Iterable[Run]) -> None:
+    def try_starts(self, starts: Iterable[Start], *, automatic: bool = False) -> None:
+        """Follow starts to their ends, and keep the best.
+
+        What the first ones come to does not depend on those that follow, so that more starts never
+        end lower. ``automatic`` starts are not followed to their ends where they are far behind,
+        and when all have ended, components are drawn anew.
+        """
+        self.run(self._race(starts) if automatic else self._one_by_one(starts))
+
+    def _one_by_one(self, starts: Iterable[Start]) -> Iterator[None]:
+        for start in starts:
+            number = len(self._came_to)
+            yield from self._settle(number, start)
+            yield from self._finish(number)
+
+    def _race(self, starts: Iterable[Start]) -> Iterator[None]:
         """Some sweeps from all starts; then on with the best, and with those not far behind it."""
-        began: list[Run] = []
-        for run in runs:
-            self._before = self.best, self.value
-            self._go_on(run, "start", run.scout)
-            self._go_on(run, "settle", run.settle)
-            began.append(run)
+        for start in starts:
+            yield from self._settle(len(self._came_to), start)
         total = self.problem.total
-        leeway = _LEEWAY / self.problem.work * total
+        values = {number: step.value for number, step in self.runs.items()}
         # Values that differ by rounding only are equal; the start that came first goes first.
-        for run in sorted(began, key=lambda run: -round(run.value / (_EQUAL * total or 1.0))):
-            if run.value >= self.value - leeway and not self._is_known(run, "settle"):
-                self._before = self.best, self.value
-                self._go_on(run, "finish", run.finish)
+        for number in sorted(values, key=lambda n: -round(values[n] / (EQUAL * total or 1.0))):
+            if values[number] >= self.value - self._leeway:
+                yield from self._finish(number)
+        yield from self._redraw_each()
 
-    def _follow(self, run: Run, until_agreed: bool) -> bool:
-        """A run to its end, or to supports that another one has had; whether that was at once."""
-        self._before = self.best, self.value
-        self._go_on(run, "start", run.scout)
-        if self._is_known(run, "start") and until_agreed:
-            return True
-        self._go_on(run, "settle", run.settle)
-        if not self._is_known(run, "settle"):
-            self._go_on(run, "finish", run.finish)
-        return False
+    def _redraw_each(self) -> Iterator[None]:
+        """Draw components of the best anew, one at a time, those that add least first."""
+        problem = self.problem
+        r = len(problem.constraints)
+        count = int(min(problem.strategy.redraws / problem.work, 2 * r))
+        also = strongest(problem) if count else None
+        in_vain = 0
+        for number in range(count):
+            V = self.found.V
+            if in_vain == r or not V.any():
+                break
+            i = int(problem.contributions(V).argsort(kind="stable")[number % r])
+            part = around(problem, V, also)
+            step = Step(part, Solution(redraw(part.problem, part.inside(V), i)))
+            before = self.value
+            if step.place not in self._finished and step.value >= before - self._leeway:
+                self.runs[-1] = step
+                yield from self._finish(-1)
+            in_vain = 0 if self.value > before else in_vain + 1
 
-    def _is_known(self, run: Run, part: str) -> bool:
-        """Whether another run had the same supports here: both would come to the same end."""
-        known = self._supports[part]
-        is_known = run.supports in known
-        known.add(run.supports)
-        return is_known
+    @property
+    def _leeway(self) -> float:
+        """How far a run may be behind the best and is still followed to its end."""
+        return self.problem.strategy.leeway / self.problem.work * self.problem.total
+
+    def _settle(self, number: int, start: Start) -> Iterator[None]:
+        """First sweeps from a start."""
+        V = start.V
+        self.runs[number] = Step(self.problem.whole, Solution(V))
+        yield from self.follow("start", number, settle(self.problem, start))
+        self._note(number)
+
+    def _finish(self, number: int) -> Iterator[None]:
+        """A run to its end, unless another one went on from the same place."""
+        step = self.runs[number]
+        known = set(self._finished)
+        if step.place not in known:
+            self._finished.add(step.place)
+            yield from self.follow(
+                "finish", number, _until_known(finish(self.problem, step), known)
+            )
+            self._note(number)
+            self._finished.add(self.runs[number].place)
+        self._take(self.runs.pop(number))
+
+    def follow(self, task: str, number: int, steps: Iterator[Step]) -> Iterator[None]:
+        """One part of a run, watched; where it stands is known at any time."""
+        on_sweep = self.monitor.begin(task)
+        n_sweeps = self.runs[number].solution.n_sweeps
+        for step in steps:
+            self.runs[number] = step
+            if on_sweep is not None and step.solution.n_sweeps > n_sweeps:
+                n_sweeps = step.solution.n_sweeps
+                whole = step.whole
+                on_sweep(whole.n_sweeps_in_all, whole.history[-1], whole.V)
+            yield
+        self.monitor.end()
+
+    def _note(self, number: int) -> None:
+        step = self.runs[number]
+        if number >= 0:
+            self._came_to[number] = Attempt.of(step.whole.V, step.value, self.problem.total)
+
+    def _take(self, step: Step) -> None:
+        """Keep where a run stands if it is the best."""
+        if not step.solution.history:  # before the first sweep loadings need not be feasible
+            step = step.moved(placed(step.part.problem, step.solution.V))
+        self.adopt(step.whole, step.value)
+
+    def _take_unfinished(self) -> None:
+        """The work has ended, maybe early: what runs have come to counts."""
+        for _, step in sorted(self.runs.items()):
+            self._take(step)
+        self.runs.clear()
 
     def adopt(self, solution: Solution, value: float) -> None:
-        """Take a solution found elsewhere if it is the best; end if it was interrupted."""
-        if value > self.value + _EQUAL * self.problem.total:
+        """Take a solution if it is the best."""
+        if self.best is None or self.problem.is_better(value, self.value):
             self.best, self.value = solution, value
-        if solution.status is Status.INTERRUPTED:
-            self.interrupt()
 
     def interrupt(self) -> None:
         """End the search and keep the best."""
@@ -168,27 +198,10 @@ class Search:
         interrupted = self.best is not None and self.best.status is Status.INTERRUPTED
         return self.monitor.stopped or interrupted
 
-    @property
-    def _is_small(self) -> bool:
-        return self.problem.source.n_features <= FEW_FEATURES
 
-    def _go_on(self, run: Run, task: str, work: Callable[[], None]) -> None:
-        """One part of a run, watched; what it has found is kept if it is the best."""
-        if self.is_over:
+def _until_known(steps: Iterator[Step], known: set[Hashable]) -> Iterator[Step]:
+    """The steps of a run until it comes to a place from which another run has gone on."""
+    for step in steps:
+        yield step
+        if step.place in known:
             return
-        run.on_sweep = self.monitor.begin(task)
-        try:
-            work()
-        finally:
-            if run.solution.history or run.solution.status is Status.INTERRUPTED:
-                self._consider(run)
-        self.monitor.end()
-
-    def _consider(self, run: Run) -> None:
-        total, value = self.problem.total, run.appraise()
-        self._came_to[run.number] = Attempt.of(run.solution.V, value, total)
-        self.best, self.value = self._before
-        if self.best is None or value > self.value + _EQUAL * total:
-            self.best, self.value = run.solution, value
-        if run.solution.status is Status.INTERRUPTED:
-            self.best = replace(self.best, status=Status.INTERRUPTED)

@@ -1,16 +1,17 @@
-"""Algorithms 1 and 2 of the paper: the only loop."""
+"""Algorithms 1 and 2 of the paper: the only loop over components."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
-from redac.constraints import Constraint
 from redac.solver.iterate import Correlated, Iterate, Scored
-from redac.sources.base import Array, Source
+from redac.solver.problem import Problem
+from redac.sources.base import Array
+from redac.threads import one_thread
 
 
 class Status(Enum):
@@ -23,7 +24,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Solution:
-    """Where a run ended.
+    """Where a run is.
 
     Attributes
     ----------
@@ -35,9 +36,9 @@ class Solution:
     """
 
     V: Array
-    history: tuple[float, ...]
-    status: Status
-    gain: float
+    history: tuple[float, ...] = ()
+    status: Status = Status.STOPPED
+    gain: float = np.inf
     sweeps_before: int = 0
 
     @property
@@ -54,63 +55,56 @@ class Solution:
         return tuple(int(i) for i in np.flatnonzero(~self.V.any(axis=0)))
 
 
-# Told of the number of the sweep, the objective and the loadings (to look at, not to keep); stops
-# the run by returning True.
+# Told of the number of the sweep, the objective and the loadings (to look at, not to keep); True
+# says that it is enough.
 OnSweep = Callable[[int, float, Array], bool]
 
 
-def solve(
-    source: Source,
-    constraints: Sequence[Constraint],
-    start: Array,
-    *,
-    ridge: float = 0.0,
-    max_sweeps: int = 1000,
-    tol: float = 1e-7,
-    total: float | None = None,
-    least_separation: float = 0.0,
-    on_sweep: OnSweep | None = None,
-) -> Solution:
-    """Run sweeps from the loadings ``start`` (d × r) until one gains no more than ``tol``.
+def sweeps(
+    problem: Problem, solution: Solution, *, ridge: float | None = None, tol: float | None = None
+) -> Iterator[Solution]:
+    """The solution after each sweep, until one gains no more than ``tol`` or no sweep is left.
 
-    ``on_sweep(number, objective, V)`` is called after every sweep and stops the run by returning
-    True. Ctrl-C ends it with the loadings reached so far. ``total`` is ‖X‖² where the source knows
-    a part of the features only. No update brings components closer together than
-    ``least_separation``, or than can be told apart.
+    It begins with the best scores that the loadings can have. No update brings components closer
+    together than the problem allows, or than can be told apart. ``ridge`` and ``tol`` are those of
+    the problem unless they are given.
     """
-    iterate = _iterate(source, start, ridge, source.total if total is None else total)
-    is_feasible = iterate.keep_apart(least_separation, constraints)
-    history: list[float] = []
-    status, gain = Status.STOPPED, np.inf
-    before = iterate.objective() if is_feasible else np.inf
-    try:
-        while len(history) < max_sweeps:
-            V = iterate.V.copy()
-            iterate.sweep(constraints)
-            now = iterate.objective()
-            if now > before:  # only rounding can do that: there is nothing left to gain
-                # The loadings of before, but for components that turned out to explain nothing.
-                iterate.V[:], now = np.where(iterate.V.any(axis=0), V, 0.0), before
-            history.append(now)
-            stop = on_sweep is not None and on_sweep(len(history), now, iterate.V)
-            gain, before = before - now, now
-            if gain <= tol:
-                status = Status.CONVERGED
-                break
-            if stop:
-                break
-    except KeyboardInterrupt:
-        status = Status.INTERRUPTED
-        iterate.make_feasible(constraints)
-    return Solution(iterate.V, tuple(history), status, gain)
+    ridge = problem.ridge if ridge is None else ridge
+    tol = problem.tol if tol is None else tol
+    V, history = solution.V, solution.history
+    with one_thread(2 * V.size):
+        iterate = _iterate(problem, V, ridge)
+        is_feasible = iterate.keep_apart(problem.least_separation, problem.constraints)
+        before = iterate.objective() if is_feasible else np.inf
+    for _ in range(solution.n_sweeps_in_all, problem.max_sweeps):
+        with one_thread(2 * V.size):
+            iterate.sweep(problem.constraints)
+        now = iterate.objective()
+        if now > before:  # only rounding can do that: there is nothing left to gain
+            # The loadings of before, but for components that turned out to explain nothing.
+            iterate.V[:], now = np.where(iterate.V.any(axis=0), V, 0.0), before
+        V, history, gain = iterate.V.copy(), (*history, now), before - now
+        status = Status.CONVERGED if gain <= tol else Status.STOPPED
+        yield Solution(V, history, status, gain, solution.sweeps_before)
+        if status is Status.CONVERGED:
+            return
+        before = now
 
 
-def directions(source: Source, V: Array, ridge: float) -> Array:
+def placed(problem: Problem, start: Array) -> Array:
+    """The loadings of a start brought into their sets; zero where they would be too close."""
+    iterate = _iterate(problem, start, problem.ridge)
+    iterate.keep_apart(problem.least_separation, problem.constraints)
+    iterate.make_feasible(problem.constraints)
+    return iterate.V
+
+
+def directions(problem: Problem, V: Array) -> Array:
     """The vectors w of all components, with the best scores that loadings V can have.
 
     They are E_iᵀu_i, and for a component without scores where it would look for some.
     """
-    iterate = _iterate(source, V, ridge, source.total)
+    iterate = _iterate(problem, V, problem.ridge)
     others = iterate.P.copy()
     np.fill_diagonal(others, 0.0)
     W: Array = iterate.B - iterate.V @ others
@@ -120,8 +114,8 @@ def directions(source: Source, V: Array, ridge: float) -> Array:
     return W
 
 
-def _iterate(source: Source, start: Array, ridge: float, total: float) -> Iterate:
-    X = source.by_feature
+def _iterate(problem: Problem, V: Array, ridge: float) -> Iterate:
+    X = problem.source.by_feature
     if X is None:
-        return Correlated(source, start, ridge, total)
-    return Scored(X, source, start, ridge, total)
+        return Correlated(problem.source, V, ridge, problem.total)
+    return Scored(X, problem.source, V, ridge, problem.total)

@@ -44,8 +44,8 @@ class Source(Protocol):
         ...
 
     @property
-    def rows_are_cheap(self) -> bool:
-        """Whether all rows of S can be looked at without passes over the data."""
+    def row_cost(self) -> float:
+        """What one row of S costs, in multiplications."""
         ...
 
     def dot(self, V: Array) -> Array:

@@ -38,11 +38,15 @@ class Columns:
         self._parts = KnownParts(data)
 
     by_feature = None
-    rows_are_cheap = False
 
     @property
     def n_features(self) -> int:
         return self.data.shape[1]
+
+    @property
+    def row_cost(self) -> float:
+        n, d = self.data.shape
+        return float(n) * d
 
     @property
     def diagonal(self) -> Array:

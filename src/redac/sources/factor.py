@@ -16,8 +16,6 @@ _GATHER_COST = 4
 class Factor:
     """S = AᵀA, with A kept by features: a few contiguous rows make A v, one product S v."""
 
-    rows_are_cheap = True
-
     def __init__(self, by_feature: Array, *, variance_unit: float = 1.0) -> None:
         self.by_feature = by_feature  # Aᵀ, of d rows
         self.variance_unit = variance_unit
@@ -25,6 +23,10 @@ class Factor:
     @property
     def n_features(self) -> int:
         return int(self.by_feature.shape[0])
+
+    @property
+    def row_cost(self) -> float:
+        return float(self.by_feature.size)
 
     @cached_property
     def diagonal(self) -> Array:

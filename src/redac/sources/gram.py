@@ -28,11 +28,14 @@ class Gram:
         self.variance_unit = variance_unit
 
     by_feature = None
-    rows_are_cheap = True
 
     @property
     def n_features(self) -> int:
         return int(self.S.shape[0])
+
+    @property
+    def row_cost(self) -> float:
+        return float(self.n_features)
 
     @cached_property
     def diagonal(self) -> Array:

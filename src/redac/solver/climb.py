@@ -1,0 +1,207 @@
+"""The way from one start to a solution: sweeps, and between them the moves that sweeps lack.
+
+Sweeps look at promising features only, on their small part of S. When they have ended, one look at
+all features says whether another feature would enter; if so, it is let in and the sweeps go on, if
+not, a sweep over all features would do what the last one did. The objective never rises: a smaller
+ridge, better scores, polished and exchanged loadings all lower it.
+
+Both functions are generators: they stand still after every sweep, and whoever drives them decides
+whether to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from redac.constraints import largest
+from redac.solver.exchange import exchange
+from redac.solver.polish import polish
+from redac.solver.problem import Part, Problem
+from redac.solver.starts import Start, oriented
+from redac.solver.swap import swap
+from redac.solver.sweep import Solution, Status, directions, sweeps
+from redac.sources.base import Array, Indices
+
+# A sweep gains about as much as the one before it, or a little more: a run ends when one has gained
+# this share of what the next one may.
+_CALM = 0.8
+# Digits of loadings that are compared where supports alone do not say where a run will end.
+_SAME = 6
+
+
+@dataclass(frozen=True)
+class Step:
+    """A solution on a part of the features."""
+
+    part: Part
+    solution: Solution
+
+    @property
+    def whole(self) -> Solution:
+        """The solution on all features."""
+        return replace(self.solution, V=self.part.embed(self.solution.V))
+
+    @cached_property
+    def value(self) -> float:
+        """What it explains."""
+        return self.part.problem.value(self.solution.V)
+
+    @cached_property
+    def place(self) -> tuple[tuple[int, bytes], ...]:
+        """What two runs have in common that will come to the same end.
+
+        That is the supports of their components, whatever the order of those with equal sets; and
+        the loadings of components that polish leaves alone.
+        """
+        V, problem = self.part.embed(self.solution.V), self.part.problem
+        marks = np.packbits(V != 0, axis=0).T
+        described = (
+            mark.tobytes() if is_free else v.round(_SAME).tobytes()
+            for mark, v, is_free in zip(marks, V.T, problem.is_free, strict=True)
+        )
+        return tuple(sorted(zip(problem.kinds, described, strict=True)))
+
+    def moved(self, V: Array) -> Step:
+        """With other loadings on the same part."""
+        return replace(self, solution=replace(self.solution, V=V))
+
+
+def settle(problem: Problem, start: Start) -> Iterator[Step]:
+    """Sweeps from a start until they gain little: first with a ridge, then with the problem's."""
+    V = oriented(start.V, problem.constraints)
+    V[problem.source.diagonal == 0.0] = 0.0  # features that do not vary get no loading
+    part = problem.look_at(promising(problem, V))
+    step = Step(part, Solution(part.inside(V)))
+    tol = max(problem.strategy.rough, _CALM * problem.tol)
+    ridges = {max(start.first_ridge, problem.ridge), problem.ridge}
+    for ridge in sorted(ridges, reverse=True):
+        for solution in sweeps(part.problem, step.solution, ridge=ridge, tol=tol):
+            step = Step(part, replace(solution, status=Status.STOPPED))
+            yield step
+
+
+def finish(problem: Problem, step: Step) -> Iterator[Step]:
+    """Sweeps, polish and exchanges in turn, until a sweep over all features gains ``tol`` or less.
+
+    A look at all features may read all data. One comes first, the others when there is nothing
+    left to gain with the features at hand.
+    """
+    ridges, exchanges = _polishing_ridges(problem), problem.n_exchanges
+    step, was_quiet = _looked_around(problem, step) or step, False
+    while step.solution.n_sweeps_in_all < problem.max_sweeps:
+        before, count = step, 0
+        for swept in _some_sweeps(step):
+            step, count = swept, count + 1
+            yield step
+        is_quiet = step.solution.gain <= _CALM * problem.tol
+        # A single sweep began with the best scores; later ones with those that others left behind.
+        if is_quiet and count == 1:
+            if problem.least_separation > 0.0:
+                # The sweep may have made room for an update that it had refused, and the next one
+                # may gain more; from where it began, a sweep is known to gain little.
+                step = step.moved(before.solution.V)
+            new = _looked_around(problem, step) or (_exchanged(step) if exchanges > 0 else None)
+            if new is None:
+                yield replace(step, solution=replace(step.solution, status=Status.CONVERGED))
+                return
+            if new.part is step.part:
+                exchanges, ridges = exchanges - 1, _polishing_ridges(problem)
+            step = new
+        elif was_quiet or not is_quiet:
+            step, ridges = _polished(step, ridges)
+        was_quiet = is_quiet
+
+
+def _exchanged(step: Step) -> Step | None:
+    """The step with other features in one component or in two, if that explains more."""
+    for move in (exchange, swap):
+        V = move(step.part.problem, step.solution.V)
+        if V is not step.solution.V:
+            return step.moved(V)
+    return None
+
+
+def _some_sweeps(step: Step) -> Iterator[Step]:
+    """Sweeps until they gain nothing, or until the next polish."""
+    problem = step.part.problem
+    following = sweeps(problem, step.solution, tol=_CALM * problem.tol)
+    for solution in islice(following, problem.strategy.sweeps_between):
+        yield replace(step, solution=replace(solution, status=Status.STOPPED))
+
+
+def _polishing_ridges(problem: Problem) -> tuple[float, ...]:
+    """The ridges with which loadings are polished, from one that keeps components well apart to
+    that of the problem."""
+    strategy = problem.strategy
+    return tuple(dict.fromkeys([max(strategy.first_ridge, problem.ridge), problem.ridge]))
+
+
+def _polished(step: Step, ridges: tuple[float, ...]) -> tuple[Step, tuple[float, ...]]:
+    """The step with polished loadings, and the ridges that are left to try.
+
+    What is explained may be largest where components collapse and nobody can read them. A ridge
+    keeps them apart while loadings are improved, and gives way to the next when it gains nothing.
+    """
+    problem, V = step.part.problem, step.solution.V
+    enough = problem.value(V) + problem.tol * problem.total
+    for number, ridge in enumerate(ridges):
+        better = polish(problem, V, ridge)
+        if better is not V and problem.value(better) > enough:
+            return step.moved(better), ridges[number:]
+    return step, ridges[-1:]
+
+
+def _looked_around(problem: Problem, step: Step) -> Step | None:
+    """The step on other features, if a sweep over all would use one that was not looked at."""
+    part, V = step.part, step.part.embed(step.solution.V)
+    if part.features is None:
+        return None
+    W = directions(problem, V)
+    wanted = np.zeros(len(W), dtype=bool)
+    for w, constraint in zip(W.T, problem.constraints, strict=True):
+        wanted |= constraint.maximize(np.ascontiguousarray(w)) != 0
+    wanted[part.features] = False
+    if not wanted.any():
+        return None
+    part = problem.look_at(np.union1d(promising(problem, W), np.flatnonzero(V.any(axis=1))))
+    return Step(part, replace(step.solution, V=part.inside(V)))
+
+
+def around(problem: Problem, V: Array, also: Indices | None = None, *, widened: int = 1) -> Part:
+    """The part of the problem that a run from these loadings will look at, and some features."""
+    if problem.strategy.least_features * widened >= problem.n_varying:
+        return problem.whole
+    chosen = promising(problem, directions(problem, V), widened)
+    chosen = np.union1d(chosen, np.flatnonzero(V.any(axis=1)))
+    return problem.look_at(chosen if also is None else np.union1d(chosen, also))
+
+
+def promising(problem: Problem, W: Array, widened: int = 1) -> Indices:
+    """Features that sweeps are likely to use.
+
+    For each component those it would use now, and some times as many with the largest entries of
+    w; and those that come next for any component, up to the least number of all.
+    """
+    strategy = problem.strategy
+    least = min(widened * strategy.least_features, problem.n_varying)
+    reach = np.zeros(len(W))
+    chosen = np.zeros(len(W), dtype=bool)
+    for w, constraint in zip(W.T, problem.constraints, strict=True):
+        magnitudes = np.abs(w)
+        support = np.flatnonzero(constraint.maximize(np.ascontiguousarray(w)))
+        count = widened * strategy.scope * support.size
+        if count >= problem.n_varying:
+            return np.arange(w.size)
+        if support.size:
+            # The largest magnitudes need not be among those that the constraint can use.
+            chosen[support] = True
+            chosen[largest(magnitudes, count)] = True
+            np.maximum(reach, magnitudes / magnitudes.max(), out=reach)
+    if np.count_nonzero(chosen) < least:
+        chosen[largest(reach, least)] = True
+    return np.flatnonzero(chosen)

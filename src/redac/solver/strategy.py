@@ -1,0 +1,77 @@
+"""All numbers that tune the search, in one place.
+
+None of them changes what is solved, only how hard and where the search looks. Work is counted in
+multiplications of one sweep over all features (``Problem.work``), so that effort falls smoothly
+with the size of a problem and no number of features is a threshold. How each number was chosen is
+in the table of docs/search.md, which ``python -m benchmarks.ablation`` writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How a search goes about its work.
+
+    Attributes
+    ----------
+    first_ridge : η of the first sweeps from a start, and of the first polish. It keeps components
+        apart while they look for their places.
+    rough : first sweeps end when one gains no more than this share of the variance.
+    scope : sweeps look at so many times as many features as each component may use.
+    least_features : but at no fewer features than this in all, where there are so many.
+    sweeps_between : sweeps before the next polish, unless supports are at rest earlier.
+    polish_steps : steps of the optimiser in one polish.
+    outside : the least squared length of what a component that is exchanged or drawn anew has
+        outside the span of the others. Closer ones explain more, but tend to collapse.
+    seeds : the seeds of a new component are the rows of S; so many, divided by the number of
+        features and of components, but no fewer than ``least_seeds``.
+    least_seeds : see ``seeds``.
+    leeway : a start is finished if it is behind by no more than this share of the variance,
+        divided by the work of a sweep.
+    redraws : so often, divided by the work of a sweep, components are drawn anew after the
+        starts, at most each of them twice.
+    warmth : in the rounds of ``n_perturbations``, how much less a result may explain and still be
+        gone on from, on average, as a share of the variance.
+    patience : rounds in vain after which half of the components are drawn anew.
+    """
+
+    first_ridge: float = 0.1
+    rough: float = 1e-3
+    scope: int = 3
+    least_features: int = 500
+    sweeps_between: int = 8
+    polish_steps: int = 50
+    outside: float = 0.2
+    seeds: float = 5e3
+    least_seeds: int = 15
+    exchanges: float = 5e4
+    rows: float = 3e8
+    leeway: float = 3e3
+    redraws: float = 3e5
+    warmth: float = 1e-3
+    patience: int = 150
+
+
+DEFAULT = Strategy()
+_current: ContextVar[Strategy] = ContextVar("strategy", default=DEFAULT)
+
+
+def current() -> Strategy:
+    """The strategy of problems that are made here and now."""
+    return _current.get()
+
+
+@contextmanager
+def using(strategy: Strategy) -> Iterator[None]:
+    """Within it, problems are solved by another strategy: for measurements."""
+    token = _current.set(strategy)
+    try:
+        yield
+    finally:
+        _current.reset(token)

@@ -1,0 +1,120 @@
+"""Two components change a feature at once: what no move of a single component can do.
+
+Where components share out the features among themselves, as (a, b), (c, d), the better shares
+(a, c), (b, d) are two steps away, and the first of them explains less. So a component takes a
+feature from another, which gets the feature that was left for it, or one that nobody uses.
+
+For orthogonal components what they explain is the sum of vᵀSv. For a feature j of v and a feature l
+outside, the most that v without j and the unit vector of l explain together is a root of a
+quadratic equation. That is known for all pairs at once, and the sum for two components says which
+change promises most; it is made if it really explains more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from redac.constraints import Constraint, normalized
+from redac.solver import variance
+from redac.solver.problem import Problem
+from redac.sources.base import Array, Indices
+
+# Loadings whose rest has a smaller squared length than this are those of a single feature.
+_SHORT = 1e-9
+
+
+class _Change(NamedTuple):
+    """One feature leaves a component and another one enters."""
+
+    component: int
+    leaving: int
+    entering: int
+
+
+def swap(problem: Problem, V: Array) -> Array:
+    """Loadings that explain more than V, after changes of two components at once, or V itself.
+
+    Changes that gain no more than ``tol`` are left alone.
+    """
+    if np.count_nonzero(problem.is_free & V.any(axis=0)) < 2:
+        return V
+    best, value = V, problem.value(V)
+    for _ in range(problem.n_exchanges):
+        for changes in _promising(problem, best):
+            tried = _changed(problem, best, changes)
+            found = -np.inf if tried is None else problem.value(tried)
+            if tried is not None and found > value + problem.tol * problem.total:
+                best, value = tried, found
+                break
+        else:
+            break
+    return best
+
+
+def _promising(problem: Problem, V: Array) -> Iterator[tuple[_Change, _Change]]:
+    """The best changes of each pair of components that promise a gain, the best pair first."""
+    features, owners = np.nonzero(V * problem.is_free)
+    most, q = _after_a_change(problem, V, features, owners)
+    taken = most[:, features]  # the feature that enters leaves another component
+    unused = np.where(V.any(axis=1) | (problem.source.diagonal == 0.0), -np.inf, most)
+    spare = unused.argmax(axis=1)
+    replaced = np.maximum(taken.T, unused[np.arange(spare.size), spare])
+    gain = taken + replaced - q[owners][:, None] - q[owners]
+    gain[owners[:, None] == owners] = -np.inf
+    for _ in range(V.shape[1]):
+        e, f = divmod(int(np.argmax(gain)), owners.size)
+        if gain[e, f] == -np.inf:
+            return
+        given = features[e] if taken[f, e] >= replaced[e, f] else spare[f]
+        yield (
+            _Change(int(owners[e]), int(features[e]), int(features[f])),
+            _Change(int(owners[f]), int(features[f]), int(given)),
+        )
+        gain[np.ix_(owners == owners[e], owners == owners[f])] = -np.inf
+
+
+def _after_a_change(
+    problem: Problem, V: Array, features: Indices, owners: Indices
+) -> tuple[Array, Array]:
+    """What a component explains at least if one feature (row) leaves it and another one (column)
+    enters, and what each component explains now."""
+    rows, SV = problem.source.rows(features), problem.source.dot(V)
+    x = V[features, owners]
+    q = np.einsum("ij,ij->j", V, SV)
+    variances = problem.source.diagonal
+    rest = q[owners] - 2.0 * x * SV[features, owners] + x * x * variances[features]
+    length = np.where(x * x < 1.0 - _SHORT, 1.0 - x * x, np.inf)
+    cross = (SV[:, owners].T - x[:, None] * rows) / np.sqrt(length)[:, None]
+    alone = (rest / length)[:, None]
+    half = 0.5 * (alone - variances)
+    most = 0.5 * (alone + variances) + np.sqrt(half * half + cross * cross)
+    most[V[:, owners].T != 0.0] = -np.inf
+    return most, q
+
+
+def _changed(problem: Problem, V: Array, changes: tuple[_Change, _Change]) -> Array | None:
+    """The loadings after two changes, with the best ones on the new supports."""
+    new = V.copy()
+    for i, leaving, entering in changes:
+        support = np.flatnonzero(V[:, i])
+        support = np.where(support == leaving, entering, support)
+        v = _leading(problem, support, problem.constraints[i])
+        if v is None:
+            return None
+        new[:, i] = v
+    least = max(problem.least_separation, variance.DISTINCT)
+    return new if variance.is_separated(new.T @ new, least) else None
+
+
+def _leading(problem: Problem, support: Indices, constraint: Constraint) -> Array | None:
+    """The unit vector on a support that explains most, if it is allowed."""
+    v = np.zeros(problem.source.n_features)
+    S: Array = problem.source.restricted(support).matrix()
+    axes = np.linalg.eigh(S)[1]
+    v[support] = normalized(axes[:, -1])
+    if v.sum() < 0.0:
+        v = -v
+    return v if constraint.contains(v) else None
