@@ -228,6 +228,7 @@ def test_standardized_covariance_is_correlation(run: Run, tmp_path: Path) -> Non
     check_table(outcome, SparsePCA(2, cardinality=3, standardize=True).fit(X), UNNAMED)
 
 
+@pytest.mark.filterwarnings("ignore::redac.exceptions.SeparationWarning")
 def test_defaults_are_five_components_and_a_note_on_their_sparsity(
     run: Run, tmp_path: Path
 ) -> None:

@@ -91,7 +91,7 @@ def finish(problem: Problem, step: Step) -> Iterator[Step]:
     A look at all features may read all data. One comes first, the others when there is nothing
     left to gain with the features at hand.
     """
-    ridges, exchanges = _polishing_ridges(problem), problem.n_exchanges
+    ridges = _polishing_ridges(problem)
     step, was_quiet = _looked_around(problem, step) or step, False
     while step.solution.n_sweeps_in_all < problem.max_sweeps:
         before, count = step, 0
@@ -105,21 +105,34 @@ def finish(problem: Problem, step: Step) -> Iterator[Step]:
                 # The sweep may have made room for an update that it had refused, and the next one
                 # may gain more; from where it began, a sweep is known to gain little.
                 step = step.moved(before.solution.V)
-            new = _looked_around(problem, step) or (_exchanged(step) if exchanges > 0 else None)
+            new = _looked_around(problem, step) or _exchanged(step)
             if new is None:
                 yield replace(step, solution=replace(step.solution, status=Status.CONVERGED))
                 return
-            if new.part is step.part:
-                exchanges, ridges = exchanges - 1, _polishing_ridges(problem)
-            step = new
+            step, ridges = new, _polishing_ridges(problem)
         elif was_quiet or not is_quiet:
             step, ridges = _polished(step, ridges)
         was_quiet = is_quiet
 
 
+def close(problem: Problem, step: Step) -> Iterator[Step]:
+    """Go on from where a run has converged, as long as polish gains more than ``tol``.
+
+    A sweep may gain little because sweeps creep where components are nearly parallel.
+    """
+    while step.solution.n_sweeps_in_all < problem.max_sweeps:
+        polished, _ = _polished(step, _polishing_ridges(problem))
+        if polished is step:
+            return
+        for later in finish(problem, polished):
+            step = later
+            yield step
+
+
 def _exchanged(step: Step) -> Step | None:
     """The step with other features in one component or in two, if that explains more."""
-    for move in (exchange, swap):
+    # Where one costs too much none is made, so that a run that has converged has nothing left.
+    for move in (exchange, swap) if step.part.problem.n_exchanges else ():
         V = move(step.part.problem, step.solution.V)
         if V is not step.solution.V:
             return step.moved(V)

@@ -17,12 +17,12 @@ import numpy as np
 from joblib import Parallel
 
 from redac.solver.attempts import Attempt
-from redac.solver.climb import Step, around, finish, settle
+from redac.solver.climb import Step, around, close, finish, settle
 from redac.solver.problem import Problem
 from redac.solver.redraw import redraw_at_random
 from redac.solver.search import Search
 from redac.solver.starts import Start
-from redac.solver.sweep import OnSweep, Solution, Status
+from redac.solver.sweep import OnSweep, Solution
 from redac.sources.base import Array
 from redac.workers import delayed, signals_wait
 
@@ -51,8 +51,7 @@ def perturb(
     # Once, at the end: what is found must not depend on how far each chain was at which report.
     best = max(chains, key=lambda chain: chain.value)
     search.adopt(replace(best.solution, V=pool.embed(best.solution.V)), best.value)
-    if any(chain.is_interrupted for chain in chains):
-        search.interrupt()
+    search.interrupted |= any(chain.is_interrupted for chain in chains)
     attempts = [attempt for chain in chains for attempt in chain.attempts]
     if pool.features is None:
         return attempts
@@ -87,7 +86,7 @@ class Chain:
 
     @property
     def is_interrupted(self) -> bool:
-        return self.solution.status is Status.INTERRUPTED
+        return self._search.interrupted
 
     @property
     def is_over(self) -> bool:
@@ -114,6 +113,8 @@ class Chain:
         behind = _BEHIND * problem.strategy.warmth * problem.total
         if leaves or search.runs[0].value >= self._height - behind:
             yield from search.follow("round", 0, finish(problem, search.runs[0]))
+        if problem.is_better(search.runs[0].value, self.value):
+            yield from search.follow("round", 0, close(problem, search.runs[0]))
         step = search.runs.pop(0)
         self._judge(step.whole, step.value, leaves)
 
@@ -163,12 +164,12 @@ def _stretches(search: Search, chains: list[Chain]) -> Iterator[None]:
     """
     with Parallel(n_jobs=len(chains)) as parallel:
         while not all(chain.is_over for chain in chains):
-            search.monitor.begin("perturbation")
             if len(chains) == 1:
                 chains[0].advance(0.0)
             else:
                 with signals_wait():
                     chains[:] = parallel(delayed(chain.advance)(_STRETCH) for chain in chains)
+            search.monitor.begin("perturbation")
             search.monitor.end()
             if any(chain.is_interrupted for chain in chains):
                 return

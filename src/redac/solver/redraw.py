@@ -111,8 +111,7 @@ def _most_promising(problem: Problem, left: Array, rest: Rest, constraint: Const
     Tried are the rows of the features that have most to do with others.
     """
     strategy = problem.strategy
-    affordable = strategy.seeds / (problem.n_varying * len(problem.constraints) or 1)
-    count = int(max(strategy.least_seeds, affordable))
+    count = 1 + int(strategy.seeds / (problem.n_varying * len(problem.constraints) or 1))
     lengths = np.einsum("ij,ij->i", left, left)
     rows = np.argsort(-lengths, kind="stable")[:count]
     seeds = np.column_stack([constraint.maximize(np.ascontiguousarray(left[j])) for j in rows])

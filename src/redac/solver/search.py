@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from redac.solver.attempts import Attempt
-from redac.solver.climb import Step, around, finish, settle
+from redac.solver.climb import Step, around, close, finish, settle
 from redac.solver.problem import EQUAL, Problem
 from redac.solver.redraw import redraw, strongest
 from redac.solver.starts import Start
@@ -43,6 +43,7 @@ class Search:
         self.monitor = monitor
         self.best: Solution | None = None
         self.value = -np.inf
+        self.interrupted = False
         self._came_to: dict[int, Attempt] = {}
         # Where the runs stand that have begun and not ended: it counts if the search is ended.
         self.runs: dict[int, Step] = {}
@@ -62,12 +63,10 @@ class Search:
                     if self.monitor.stopped:
                         break
         except KeyboardInterrupt:
-            self._take_unfinished()
-            if self.best is None:
-                raise
-            self.interrupt()
-        else:
-            self._take_unfinished()
+            self.interrupted = True
+        self._take_unfinished()
+        if self.best is None and self.interrupted:
+            raise KeyboardInterrupt
 
     def try_starts(self, starts: Iterable[Start], *, automatic: bool = False) -> None:
         """Follow starts to their ends, and keep the best.
@@ -132,11 +131,14 @@ class Search:
         """A run to its end, unless another one went on from the same place."""
         step = self.runs[number]
         known = set(self._finished)
+        is_start = number >= 0
         if step.place not in known:
             self._finished.add(step.place)
-            yield from self.follow(
-                "finish", number, _until_known(finish(self.problem, step), known)
-            )
+            steps = finish(self.problem, step)
+            yield from self.follow("finish", number, steps if is_start else _until(steps, known))
+            step = self.runs[number]
+            if is_start or self.problem.is_better(step.value, self.value):
+                yield from self.follow("finish", number, close(self.problem, step))
             self._note(number)
             self._finished.add(self.runs[number].place)
         self._take(self.runs.pop(number))
@@ -176,15 +178,13 @@ class Search:
         if self.best is None or self.problem.is_better(value, self.value):
             self.best, self.value = solution, value
 
-    def interrupt(self) -> None:
-        """End the search and keep the best."""
-        self.best = replace(self.found, status=Status.INTERRUPTED)
-
     @property
     def found(self) -> Solution:
         """The best solution."""
         if self.best is None:
             raise ValueError("A search needs at least one starting point.")
+        if self.interrupted:
+            return replace(self.best, status=Status.INTERRUPTED)
         return self.best
 
     @property
@@ -195,11 +195,10 @@ class Search:
     @property
     def is_over(self) -> bool:
         """Whether somebody has asked for an end."""
-        interrupted = self.best is not None and self.best.status is Status.INTERRUPTED
-        return self.monitor.stopped or interrupted
+        return self.monitor.stopped or self.interrupted
 
 
-def _until_known(steps: Iterator[Step], known: set[Hashable]) -> Iterator[Step]:
+def _until(steps: Iterator[Step], known: set[Hashable]) -> Iterator[Step]:
     """The steps of a run until it comes to a place from which another run has gone on."""
     for step in steps:
         yield step

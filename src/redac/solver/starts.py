@@ -65,12 +65,19 @@ class Starts:
         """As many starting points as asked, the one named ``init`` first.
 
         The principal axes and their varimax rotation follow each other, then come random rotations;
-        random directions are followed by random directions. The first is followed as in the paper,
-        the others begin with a ridge.
+        random directions are followed by random directions. Sweeps begin with a ridge, but where a
+        sweep is much work, the first start is followed nearly as in the paper.
         """
         then = self.random if isinstance(init, str) and init == "random" else self.rotation
         for number, make in enumerate([*self._first(init), *[then] * count][:count]):
-            yield Start(make(), self._problem.strategy.first_ridge if number else 0.0)
+            is_own = number == 0 and not isinstance(init, str)  # and near its place already
+            yield Start(make(), 0.0 if is_own else self._first_ridge(number))
+
+    def _first_ridge(self, number: int) -> float:
+        """η of the first sweeps from a start: for the first one less, the more work a sweep is."""
+        strategy = self._problem.strategy
+        fading = 1.0 if number else min(1.0, strategy.plain / self._problem.work)
+        return strategy.first_ridge * fading
 
     def usual_count(self, init: str | Array) -> int:
         """How many are tried unless somebody says: behind the principal axes all without chance."""

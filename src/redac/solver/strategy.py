@@ -42,14 +42,14 @@ class Strategy:
     """
 
     first_ridge: float = 0.1
+    plain: float = 1e5
     rough: float = 1e-3
     scope: int = 3
     least_features: int = 500
     sweeps_between: int = 8
     polish_steps: int = 50
-    outside: float = 0.2
-    seeds: float = 5e3
-    least_seeds: int = 15
+    outside: float = 0.5
+    seeds: float = 2e4
     exchanges: float = 5e4
     rows: float = 3e8
     leeway: float = 3e3
