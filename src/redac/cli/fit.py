@@ -84,7 +84,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--min-separation",
         type=float,
         metavar="S",
-        help="keep components at least so far apart, from 0 to 1 (default: 0.1 with --l1-bound and "
+        help="keep components at least so far apart, from 0 to 1 (default: 0.5 with --l1-bound and "
         "no ridge, else 0)",
     )
     _add_perturbations(parser)

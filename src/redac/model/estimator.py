@@ -58,12 +58,11 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         The first starting point: principal axes, principal axes rotated to a simple structure,
         random directions, or components of your own.
     n_init : int or "auto", default="auto"
-        Number of starting points; the best result wins. "auto" tries "varimax" beside "pca", and
-        where features (up to 500) or those of a component (up to 20) are few a third start, sparse
-        components found one after the other; for any other ``init`` it is one start. A number goes
-        on from ``init`` to the other of the two, to the third, then to random rotations of the
-        principal axes. More starts never end lower. Beyond 500 features "auto" gives up starts that
-        are far behind.
+        Number of starting points; the best result wins. "auto" follows "varimax" beside "pca",
+        unless one of them falls far behind, and then draws components anew, the more often the less
+        work that is; for any other ``init`` it begins with that alone. A number goes on from
+        ``init`` to the other of the two, then to random rotations of the principal axes, and draws
+        nothing anew. More starts never end lower.
     n_perturbations : int, default=0
         Rounds of iterated local search after the best start: redraw up to three components, solve
         again, keep what is better.
@@ -76,7 +75,7 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
     min_separation : float or "auto", default="auto"
         The least ``separation_`` that is allowed, from 0 to 1: updates that would bring components
         closer together are not made. l1 bounds alone let components collapse, so with them and
-        without a ridge "auto" is 0.1. Otherwise it is 0. Components are never closer than 1e-5,
+        without a ridge "auto" is 0.5. Otherwise it is 0. Components are never closer than 1e-5,
         where their scores would be rounding.
     max_iter : int, default=1000
         Maximum number of sweeps over the components, for each start.
@@ -101,8 +100,7 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         Relative reconstruction error RRE = ‖X − X̂‖/‖X‖.
     objective_history_ : ndarray of shape (n_iter_,)
         Objective after each sweep of the winning run, as a share of the total variance. It never
-        rises. With ``min_separation`` it begins after the sweeps that first bring components
-        together.
+        rises.
     separation_ : float
         Smallest eigenvalue of the Gram matrix of the components: 1 when they are orthogonal, 0 when
         they collapse.
@@ -283,7 +281,7 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
             attributes=lambda V: {"components_": V.T.copy(), "n_components_": r},
         )
         search = Search(problem, monitor)
-        automatic = isinstance(self.n_init, str) and isinstance(init, str) and init == "pca"
+        automatic = isinstance(self.n_init, str) and isinstance(init, str)
         search.try_starts(start_points.sequence(init, starts), automatic=automatic)
         perturbed = perturb(search, rounds, rng, n_chains)
         monitor.close()

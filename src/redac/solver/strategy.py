@@ -3,7 +3,7 @@
 None of them changes what is solved, only how hard and where the search looks. Work is counted in
 multiplications of one sweep over all features (``Problem.work``), so that effort falls smoothly
 with the size of a problem and no number of features is a threshold. How each number was chosen is
-in the table of docs/search.md, which ``python -m benchmarks.ablation`` writes.
+in the table of docs/search.md.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ class Strategy:
     ----------
     first_ridge : η of the first sweeps from a start, and of the first polish. It keeps components
         apart while they look for their places.
+    plain : where a sweep is more work than this, the ridge of the first start is smaller by as
+        much, so that it is followed nearly as in the paper.
     rough : first sweeps end when one gains no more than this share of the variance.
     scope : sweeps look at so many times as many features as each component may use.
     least_features : but at no fewer features than this in all, where there are so many.
-    sweeps_between : sweeps before the next polish, unless supports are at rest earlier.
-    polish_steps : steps of the optimiser in one polish.
+    sweeps_between : the most sweeps before the next polish.
+    polish_steps : the most steps of the optimiser in one polish.
     outside : the least squared length of what a component that is exchanged or drawn anew has
         outside the span of the others. Closer ones explain more, but tend to collapse.
-    seeds : the seeds of a new component are the rows of S; so many, divided by the number of
-        features and of components, but no fewer than ``least_seeds``.
-    least_seeds : see ``seeds``.
+    seeds : a new component grows from a row of S; so many rows are tried, divided by the numbers
+        of features and of components.
+    exchanges : features are exchanged if that is no more work than this.
+    rows : rows of S are looked at for small groups of features if they are no more work than this.
     leeway : a start is finished if it is behind by no more than this share of the variance,
         divided by the work of a sweep.
     redraws : so often, divided by the work of a sweep, components are drawn anew after the
