@@ -53,7 +53,8 @@ def polish(problem: Problem, V: Array, ridge: float) -> Array:
             bounds=Bounds(lower, upper) if np.isfinite(lower).any() else None,
             options={
                 "maxiter": problem.strategy.polish_steps,
-                "ftol": problem.tol * problem.total / problem.source.total,
+                # A tenth: one short step must not end what the next ones would gain.
+                "ftol": 0.1 * problem.tol * problem.total / problem.source.total,
                 "gtol": 1e-9,
             },
         )
