@@ -17,7 +17,7 @@ from redac.sources.base import Array, Indices, Source
 # Values that differ by no more than this share of the variance differ by rounding.
 EQUAL = 1e-10
 # To copy a larger share of S costs more than a run saves by looking at it alone.
-_WORTH_RESTRICTING = 0.7
+_WORTH_RESTRICTING = 0.5
 
 
 @dataclass(frozen=True)

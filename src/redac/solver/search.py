@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
+from itertools import takewhile
 from typing import Protocol
 
 import numpy as np
@@ -110,7 +111,7 @@ class Search:
             part = around(problem, V, also)
             step = Step(part, Solution(redraw(part.problem, part.inside(V), i)))
             before = self.value
-            if step.place not in self._finished and step.value >= before - self._leeway:
+            if self._leads_on(step) and step.value >= before - self._leeway:
                 self.runs[-1] = step
                 yield from self._finish(-1)
             in_vain = 0 if self.value > before else in_vain + 1
@@ -130,18 +131,29 @@ class Search:
     def _finish(self, number: int) -> Iterator[None]:
         """A run to its end, unless another one went on from the same place."""
         step = self.runs[number]
-        known = set(self._finished)
         is_start = number >= 0
-        if step.place not in known:
+        if self._leads_on(step):
+            known = set(self._finished)
             self._finished.add(step.place)
             steps = finish(self.problem, step)
-            yield from self.follow("finish", number, steps if is_start else _until(steps, known))
+            if not is_start:
+                steps = takewhile(
+                    lambda step: step.place not in known or self._is_ahead(step), steps
+                )
+            yield from self.follow("finish", number, steps)
             step = self.runs[number]
-            if is_start or self.problem.is_better(step.value, self.value):
+            if is_start or self._is_ahead(step):
                 yield from self.follow("finish", number, close(self.problem, step))
             self._note(number)
             self._finished.add(self.runs[number].place)
         self._take(self.runs.pop(number))
+
+    def _leads_on(self, step: Step) -> bool:
+        """Whether to follow a run: not where another one went on from the same place."""
+        return step.place not in self._finished or self._is_ahead(step)
+
+    def _is_ahead(self, step: Step) -> bool:
+        return self.problem.is_better(step.value, self.value)
 
     def follow(self, task: str, number: int, steps: Iterator[Step]) -> Iterator[None]:
         """One part of a run, watched; where it stands is known at any time."""
@@ -196,11 +208,3 @@ class Search:
     def is_over(self) -> bool:
         """Whether somebody has asked for an end."""
         return self.monitor.stopped or self.interrupted
-
-
-def _until(steps: Iterator[Step], known: set[Hashable]) -> Iterator[Step]:
-    """The steps of a run until it comes to a place from which another run has gone on."""
-    for step in steps:
-        yield step
-        if step.place in known:
-            return

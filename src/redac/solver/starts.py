@@ -74,10 +74,17 @@ class Starts:
             yield Start(make(), 0.0 if is_own else self._first_ridge(number))
 
     def _first_ridge(self, number: int) -> float:
-        """η of the first sweeps from a start: for the first one less, the more work a sweep is."""
-        strategy = self._problem.strategy
-        fading = 1.0 if number else min(1.0, strategy.plain / self._problem.work)
-        return strategy.first_ridge * fading
+        """η of the first sweeps from a start.
+
+        For the first start it is less, the more work a sweep is, and nothing where components must
+        stay apart anyway.
+        """
+        strategy, problem = self._problem.strategy, self._problem
+        if number > 0:
+            return strategy.first_ridge
+        if problem.least_separation > 0.0:
+            return 0.0
+        return strategy.first_ridge * min(1.0, strategy.plain / problem.work)
 
     def usual_count(self, init: str | Array) -> int:
         """How many are tried unless somebody says: behind the principal axes all without chance."""
