@@ -242,7 +242,8 @@ def test_a_fit_says_what_it_remembers(tmp_path):
     path = children.store(X, tmp_path)
     job = Job("redac", 2, Sparsity("l0", cardinality=5))
     found = children.trial(job, path, limit=300, threads=1)
-    assert 0 < found.cached_bytes <= 8 * 900**2
+    # All of S at most, and the small parts that belong to supports.
+    assert 0 < found.cached_bytes <= 8 * 900**2 * 1.01
     assert_same_loadings(found.components, SparsePCA(2, cardinality=5).fit(X).components_)
 
 

@@ -191,8 +191,8 @@ def test_more_effort_mostly_adds_more(kind):
         V = loadings(task, seed)
         values = []
         for strategy in (
-            Strategy(seeds=0, least_seeds=1, exchanges=0),
-            Strategy(seeds=0, least_seeds=25, exchanges=1e9),
+            Strategy(seeds=0, exchanges=0),
+            Strategy(seeds=1e9, exchanges=1e9),
         ):
             more = Problem(task.source, task.constraints, strategy=strategy)
             values.append(task.value(redraw(more, V, 0)))

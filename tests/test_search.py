@@ -499,9 +499,9 @@ def test_a_search_that_is_ended_keeps_the_best_so_far(where, how, bounds, automa
     shares = [1 - objective for _, _, objective in recorder.sweeps]
     assert value_of(task, hunt.found.V) >= max(shares) - 1e-12
     assert hunt.is_over
-    before = hunt.found
+    before = hunt.best
     hunt.try_starts(starts(task, 3))
-    assert hunt.found is before  # nothing is begun any more
+    assert hunt.best is before  # nothing is begun any more
 
 
 @automatically

@@ -21,7 +21,7 @@ from helpers import (
 )
 from redac.constraints import L0, L1, Nonnegative
 from redac.solver.problem import Problem
-from redac.solver.starts import Start, Starts, oriented, varimax
+from redac.solver.starts import Starts, oriented, varimax
 from redac.solver.strategy import Strategy
 from redac.solver.sweep import Solution, Status, directions, placed, sweeps
 from redac.solver.variance import Explained, separation
@@ -563,16 +563,21 @@ def test_the_first_start_is_the_one_asked_for_and_the_others_follow():
     np.testing.assert_array_equal(loadings(mine, 1), [mine])
 
 
-@pytest.mark.parametrize("d", [8, 600])
 @pytest.mark.parametrize("init", ["pca", "varimax", "random", "array"])
-def test_the_first_of_several_starts_is_followed_as_in_the_paper_and_the_others_with_a_ridge(
-    init, d
-):
-    S, _ = of_data(factor_data(12, d, seed=5))
-    starts = starts_of(S, [L0(3)] * 2, strategy=Strategy(first_ridge=0.07))
-    named = unit_columns(d, 2, seed=0) if init == "array" else init
-    assert [each.first_ridge for each in starts.sequence(named, 4)] == [0.0, 0.07, 0.07, 0.07]
-    assert Start(starts.pca()).first_ridge == 0.0
+def test_sweeps_begin_with_a_ridge_but_for_the_first_start_where_they_are_much_work(init):
+    S, _ = of_data(factor_data(12, 30, seed=5))
+    named = unit_columns(30, 2, seed=0) if init == "array" else init
+    work = Problem(S, [L0(3)] * 2).work
+
+    def ridges(plain: float, **options) -> list[float]:
+        strategy = Strategy(first_ridge=0.08, plain=plain)
+        starts = starts_of(S, [L0(3)] * 2, strategy=strategy, **options)
+        return [each.first_ridge for each in starts.sequence(named, 3)]
+
+    for plain, expected in ((2 * work, 0.08), (work / 4, 0.02), (0.0, 0.0)):
+        first = 0.0 if init == "array" else expected
+        assert ridges(plain) == pytest.approx([first, 0.08, 0.08])
+    assert ridges(work, least_separation=0.1) == [0.0, 0.08, 0.08]
 
 
 @pytest.mark.parametrize(("init", "count"), [("pca", 2), ("varimax", 1), ("random", 1)])

@@ -108,12 +108,13 @@ def _best_on(problem: Problem, left: Array, rest: Rest, constraint: Constraint) 
 def _most_promising(problem: Problem, left: Array, rest: Rest, constraint: Constraint) -> Array:
     """The row, as loadings, on whose support most is explained after some power steps there.
 
-    Tried are the rows of the features that have most to do with others.
+    Tried are the rows with the largest sums of fourth powers: few large entries outweigh many.
     """
     strategy = problem.strategy
     count = 1 + int(strategy.seeds / (problem.n_varying * len(problem.constraints) or 1))
-    lengths = np.einsum("ij,ij->i", left, left)
-    rows = np.argsort(-lengths, kind="stable")[:count]
+    squares = np.square(left / (problem.total or 1.0))
+    strengths = np.einsum("ij,ij->i", squares, squares)
+    rows = np.argsort(-strengths, kind="stable")[:count]
     seeds = np.column_stack([constraint.maximize(np.ascontiguousarray(left[j])) for j in rows])
     W, product = seeds, left @ seeds
     for _ in range(_RIPENING_STEPS):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
-from itertools import takewhile
 from typing import Protocol
 
 import numpy as np
@@ -131,22 +130,23 @@ class Search:
     def _finish(self, number: int) -> Iterator[None]:
         """A run to its end, unless another one went on from the same place."""
         step = self.runs[number]
-        is_start = number >= 0
         if self._leads_on(step):
-            known = set(self._finished)
-            self._finished.add(step.place)
-            steps = finish(self.problem, step)
-            if not is_start:
-                steps = takewhile(
-                    lambda step: step.place not in known or self._is_ahead(step), steps
-                )
-            yield from self.follow("finish", number, steps)
-            step = self.runs[number]
-            if is_start or self._is_ahead(step):
-                yield from self.follow("finish", number, close(self.problem, step))
+            yield from self.follow("finish", number, self._to_the_end(step, is_start=number >= 0))
             self._note(number)
             self._finished.add(self.runs[number].place)
         self._take(self.runs.pop(number))
+
+    def _to_the_end(self, step: Step, *, is_start: bool) -> Iterator[Step]:
+        """A start until it has converged; a component drawn anew while that leads elsewhere."""
+        known = set(self._finished)
+        self._finished.add(step.place)
+        last = step
+        for last in finish(self.problem, step):
+            if not is_start and last.place in known and not self._is_ahead(last):
+                return
+            yield last
+        if is_start or self._is_ahead(last):
+            yield from close(self.problem, last)
 
     def _leads_on(self, step: Step) -> bool:
         """Whether to follow a run: not where another one went on from the same place."""
