@@ -6,6 +6,8 @@ from a solution to another one: a component is taken out, and a new one is looke
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from redac.constraints import Constraint
@@ -106,16 +108,8 @@ def _best_on(problem: Problem, left: Array, rest: Rest, constraint: Constraint) 
 
 
 def _most_promising(problem: Problem, left: Array, rest: Rest, constraint: Constraint) -> Array:
-    """The row, as loadings, on whose support most is explained after some power steps there.
-
-    Tried are the rows with the largest sums of fourth powers: few large entries outweigh many.
-    """
-    strategy = problem.strategy
-    count = 1 + int(strategy.seeds / (problem.n_varying * len(problem.constraints) or 1))
-    squares = np.square(left / (problem.total or 1.0))
-    strengths = np.einsum("ij,ij->i", squares, squares)
-    rows = np.argsort(-strengths, kind="stable")[:count]
-    seeds = np.column_stack([constraint.maximize(np.ascontiguousarray(left[j])) for j in rows])
+    """The row, as loadings, on whose support most is explained after some power steps there."""
+    seeds = np.column_stack([*_seeds(problem, left, constraint)] or [np.zeros(len(left))])
     W, product = seeds, left @ seeds
     for _ in range(_RIPENING_STEPS):
         W = np.where(product * W > 0.0, product, 0.0)
@@ -123,6 +117,21 @@ def _most_promising(problem: Problem, left: Array, rest: Rest, constraint: Const
         product = left @ W
     values = (W * product).sum(axis=0) / np.maximum(rest.outside(W), _INSIDE)
     return np.ascontiguousarray(seeds[:, np.argmax(values)])
+
+
+def _seeds(problem: Problem, left: Array, constraint: Constraint) -> Iterator[Array]:
+    """Rows with the largest sums of fourth powers, where few large entries outweigh many, brought
+    into a set; not those of features that the set has no use for."""
+    count = 1 + int(problem.strategy.seeds / (problem.n_varying * len(problem.constraints) or 1))
+    squares = np.square(left / (problem.total or 1.0))
+    strengths = np.einsum("ij,ij->i", squares, squares)
+    for j in np.argsort(-strengths, kind="stable"):
+        v = constraint.maximize(np.ascontiguousarray(left[j]))
+        if v[j] != 0.0:
+            yield v
+            count -= 1
+        if count == 0:
+            return
 
 
 def _climbed(S: Array, constraint: Constraint, v: Array) -> Array:
