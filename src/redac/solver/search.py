@@ -122,8 +122,7 @@ class Search:
 
     def _settle(self, number: int, start: Start) -> Iterator[None]:
         """First sweeps from a start."""
-        V = start.V
-        self.runs[number] = Step(self.problem.whole, Solution(V))
+        self.runs[number] = Step(self.problem.whole, Solution(start.V))
         yield from self.follow("start", number, settle(self.problem, start))
         self._note(number)
 
