@@ -93,7 +93,8 @@ _IN_SMALL_BLOCKS = "import redac.sources.local; redac.sources.local._BLOCK_BYTES
 
 
 def test_an_interrupt_before_anything_was_found(watched: Watch, tmp_path: Path) -> None:
-    np.save(tmp_path / "data.npy", np.random.default_rng(0).standard_normal((60_000, 30)))
+    # So many blocks that the pass lasts for seconds: a busy machine may be slow to interrupt it.
+    np.save(tmp_path / "data.npy", np.random.default_rng(0).standard_normal((400_000, 30)))
     folder = tmp_path / "results"
     arguments = ("fit", tmp_path / "data.npy", "--cardinality", 5, "--output", folder)
     process = watched(*arguments, before=_IN_SMALL_BLOCKS)
