@@ -109,8 +109,8 @@ def table(outcomes: dict[str, Outcome]) -> Iterator[str]:
         lost = default.pev - each.pev
         ratio = np.exp(np.mean(np.log(each.seconds / default.seconds)))
         yield (
-            f"| {name} | {lost.mean():+.3f} | {max(lost.max(), 0.0):.2f} | "
-            f"{max(-lost.min(), 0.0):.2f} | {ratio:.2f} |"
+            f"| {name} | {lost.mean():+.3f} | {max(0.0, lost.max()):.2f} | "
+            f"{max(0.0, -lost.min()):.2f} | {ratio:.2f} |"
         )
 
 

@@ -11,7 +11,8 @@ whether to go on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -85,7 +86,7 @@ def settle(problem: Problem, start: Start) -> Iterator[Step]:
             yield step
 
 
-def finish(problem: Problem, step: Step) -> Iterator[Step]:
+def finish(problem: Problem, step: Step) -> Generator[Step, None, None]:
     """Sweeps, polish and exchanges in turn, until a sweep over all features gains ``tol`` or less.
 
     A look at all features may read all data. One comes first, the others when there is nothing
@@ -142,9 +143,10 @@ def _exchanged(step: Step) -> Step | None:
 def _some_sweeps(step: Step) -> Iterator[Step]:
     """Sweeps until they gain nothing, or until the next polish."""
     problem = step.part.problem
-    following = sweeps(problem, step.solution, tol=_CALM * problem.tol)
-    for solution in islice(following, problem.strategy.sweeps_between):
-        yield replace(step, solution=replace(solution, status=Status.STOPPED))
+    # Closed here, not by the collector of garbage: a signal that came then would be lost.
+    with closing(sweeps(problem, step.solution, tol=_CALM * problem.tol)) as following:
+        for solution in islice(following, problem.strategy.sweeps_between):
+            yield replace(step, solution=replace(solution, status=Status.STOPPED))
 
 
 def _polishing_ridges(problem: Problem) -> tuple[float, ...]:

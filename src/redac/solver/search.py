@@ -7,6 +7,7 @@ drives it, and the only place where Ctrl-C or somebody's wish to stop is heeded.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Protocol
 
@@ -140,10 +141,12 @@ class Search:
         known = set(self._finished)
         self._finished.add(step.place)
         last = step
-        for last in finish(self.problem, step):
-            if not is_start and last.place in known and not self._is_ahead(last):
-                return
-            yield last
+        # Closed here, not by the collector of garbage: a signal that came then would be lost.
+        with closing(finish(self.problem, step)) as steps:
+            for last in steps:
+                if not is_start and last.place in known and not self._is_ahead(last):
+                    return
+                yield last
         if is_start or self._is_ahead(last):
             yield from close(self.problem, last)
 

@@ -43,7 +43,7 @@ def swap(problem: Problem, V: Array) -> Array:
         return V
     best, value = V, problem.value(V)
     for _ in range(problem.n_exchanges):
-        for changes in _promising(problem, best):
+        for changes in list(_promising(problem, best)):
             tried = _changed(problem, best, changes)
             found = -np.inf if tried is None else problem.value(tried)
             if tried is not None and found > value + problem.tol * problem.total:

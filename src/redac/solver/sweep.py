@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -62,7 +62,7 @@ OnSweep = Callable[[int, float, Array], bool]
 
 def sweeps(
     problem: Problem, solution: Solution, *, ridge: float | None = None, tol: float | None = None
-) -> Iterator[Solution]:
+) -> Generator[Solution, None, None]:
     """The solution after each sweep, until one gains no more than ``tol`` or no sweep is left.
 
     It begins with the best scores that the loadings can have. No update brings components closer
