@@ -19,9 +19,9 @@ from redac.constraints import L0, L1, Constraint, Nonnegative, may_collapse
 # What an object must have to be a constraint.
 _OF_CONSTRAINTS = ("maximize", "contains", "free_range", "restricted")
 INITS = ("pca", "varimax", "random")
-# How far apart components stay where nothing but an l1 bound holds them. On 80 problems with l1
-# bounds components that may come closer use several times as many features as the bound suggests
-# (t² to 2t²), the more so the closer; with 0.5 they do not, and explain hardly less than with 0.3.
+# How far apart components stay where nothing but an l1 bound holds them. In 78 settings on eleven
+# data sets components that may come closer use up to several times as many features, the more so
+# the closer; from 0.5 on their number changes little. At worst 0.5 explains 4 points less than 0.3.
 _APART = 0.5
 
 
