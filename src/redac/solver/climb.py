@@ -86,89 +86,76 @@ def settle(problem: Problem, start: Start) -> Iterator[Step]:
             yield step
 
 
-def finish(problem: Problem, step: Step) -> Generator[Step, None, None]:
-    """Sweeps, polish and exchanges in turn, until a sweep over all features gains ``tol`` or less.
+def explore(problem: Problem, step: Step) -> Iterator[Step]:
+    """Sweeps until they gain little, and exchanges, in turn, as long as one explains more.
 
-    A look at all features may read all data. One comes first, the others when there is nothing
-    left to gain with the features at hand.
+    That is how supports are found; loadings need not be exact for it.
     """
-    ridges = _polishing_ridges(problem)
-    step, was_quiet = _looked_around(problem, step) or step, False
+    tol = max(problem.strategy.calm, _CALM * problem.tol)
+    new: Step | None = _looked_around(problem, step) or step
+    while new is not None:
+        for step in _some_sweeps(new, tol):
+            yield step
+        is_over = step.solution.n_sweeps_in_all >= problem.max_sweeps
+        new = None if is_over else _exchanged(step)
+
+
+def converge(problem: Problem, step: Step) -> Iterator[Step]:
+    """Sweeps and polish in turn, until a sweep over all features gains ``tol`` or less.
+
+    A look at all features may read all data; it comes when nothing is left to gain with those at
+    hand. What it shows, and exchanges that exact loadings allow, are explored.
+    """
+    is_polished = False
     while step.solution.n_sweeps_in_all < problem.max_sweeps:
         before, count = step, 0
-        for swept in _some_sweeps(step):
+        for swept in _some_sweeps(step, _CALM * problem.tol):
             step, count = swept, count + 1
             yield step
-        is_quiet = step.solution.gain <= _CALM * problem.tol
         # A single sweep began with the best scores; later ones with those that others left behind.
-        if is_quiet and count == 1:
-            if problem.least_separation > 0.0:
-                # The sweep may have made room for an update that it had refused, and the next one
-                # may gain more; from where it began, a sweep is known to gain little.
-                step = step.moved(before.solution.V)
-            new = _looked_around(problem, step) or _exchanged(step)
-            if new is None:
-                yield replace(step, solution=replace(step.solution, status=Status.CONVERGED))
-                return
-            step, ridges = new, _polishing_ridges(problem)
-        elif was_quiet or not is_quiet:
-            step, ridges = _polished(step, ridges)
-        was_quiet = is_quiet
-
-
-def close(problem: Problem, step: Step) -> Iterator[Step]:
-    """Go on from where a run has converged, as long as polish gains more than ``tol``.
-
-    A sweep may gain little because sweeps creep where components are nearly parallel.
-    """
-    while step.solution.n_sweeps_in_all < problem.max_sweeps:
-        polished, _ = _polished(step, _polishing_ridges(problem))
-        if polished is step:
+        is_quiet = count == 1 and step.solution.gain <= _CALM * problem.tol
+        if not (is_quiet and is_polished):
+            polished = _polished(step)
+            step, is_polished = polished, polished is step
+            continue
+        if problem.least_separation > 0.0:
+            # The sweep may have made room for an update that it had refused, and the next one may
+            # gain more; from where it began, a sweep is known to gain little.
+            step = step.moved(before.solution.V)
+        new = _looked_around(problem, step) or _exchanged(step)
+        if new is None:
+            yield replace(step, solution=replace(step.solution, status=Status.CONVERGED))
             return
-        for later in finish(problem, polished):
-            step = later
+        is_polished = False
+        for step in explore(problem, new):
             yield step
 
 
 def _exchanged(step: Step) -> Step | None:
     """The step with other features in one component or in two, if that explains more."""
     # Where one costs too much none is made, so that a run that has converged has nothing left.
-    for move in (exchange, swap) if step.part.problem.n_exchanges else ():
+    for move in (swap, exchange) if step.part.problem.n_exchanges else ():
         V = move(step.part.problem, step.solution.V)
         if V is not step.solution.V:
             return step.moved(V)
     return None
 
 
-def _some_sweeps(step: Step) -> Iterator[Step]:
-    """Sweeps until they gain nothing, or until the next polish."""
+def _some_sweeps(step: Step, tol: float) -> Iterator[Step]:
+    """Sweeps until they gain no more than ``tol``, or until the next polish."""
     problem = step.part.problem
     # Closed here, not by the collector of garbage: a signal that came then would be lost.
-    with closing(sweeps(problem, step.solution, tol=_CALM * problem.tol)) as following:
+    with closing(sweeps(problem, step.solution, tol=tol)) as following:
         for solution in islice(following, problem.strategy.sweeps_between):
             yield replace(step, solution=replace(solution, status=Status.STOPPED))
 
 
-def _polishing_ridges(problem: Problem) -> tuple[float, ...]:
-    """The ridges with which loadings are polished, from one that keeps components well apart to
-    that of the problem."""
-    strategy = problem.strategy
-    return tuple(dict.fromkeys([max(strategy.first_ridge, problem.ridge), problem.ridge]))
-
-
-def _polished(step: Step, ridges: tuple[float, ...]) -> tuple[Step, tuple[float, ...]]:
-    """The step with polished loadings, and the ridges that are left to try.
-
-    What is explained may be largest where components collapse and nobody can read them. A ridge
-    keeps them apart while loadings are improved, and gives way to the next when it gains nothing.
-    """
+def _polished(step: Step) -> Step:
+    """The step with polished loadings, if they explain more."""
     problem, V = step.part.problem, step.solution.V
-    enough = problem.value(V) + problem.tol * problem.total
-    for number, ridge in enumerate(ridges):
-        better = polish(problem, V, ridge)
-        if better is not V and problem.value(better) > enough:
-            return step.moved(better), ridges[number:]
-    return step, ridges[-1:]
+    better = polish(problem, V)
+    is_better = better is not V and problem.value(better) > step.value + problem.tol * problem.total
+    return step.moved(better) if is_better else step
 
 
 def _looked_around(problem: Problem, step: Step) -> Step | None:
@@ -187,13 +174,12 @@ def _looked_around(problem: Problem, step: Step) -> Step | None:
     return Step(part, replace(step.solution, V=part.inside(V)))
 
 
-def around(problem: Problem, V: Array, also: Indices | None = None, *, widened: int = 1) -> Part:
-    """The part of the problem that a run from these loadings will look at, and some features."""
+def around(problem: Problem, V: Array, *, widened: int = 1) -> Part:
+    """The part of the problem that a run from these loadings will look at."""
     if problem.strategy.least_features * widened >= problem.n_varying:
         return problem.whole
     chosen = promising(problem, directions(problem, V), widened)
-    chosen = np.union1d(chosen, np.flatnonzero(V.any(axis=1)))
-    return problem.look_at(chosen if also is None else np.union1d(chosen, also))
+    return problem.look_at(np.union1d(chosen, np.flatnonzero(V.any(axis=1))))
 
 
 def promising(problem: Problem, W: Array, widened: int = 1) -> Indices:

@@ -53,12 +53,18 @@ class Rest:
         inside = self._b.T @ W
         return np.asarray(1.0 - (inside * inside).sum(axis=0))
 
+    def matrix(self) -> Array:
+        """All of A."""
+        left = self._b @ self._C.T
+        left += left.T
+        return np.subtract(self._source.matrix(), left, out=left)
+
     def settled(self, v: Array, constraint: Constraint) -> Array:
         """The loadings on the support of v that add most, or v where the set forbids them."""
         support = np.flatnonzero(v)
         if constraint.free_range is None or support.size == 0:
             return v
-        best = self._leading(support)
+        best = self.leading(support)
         is_better = constraint.contains(best) and self.quotient(best)[0] > self.quotient(v)[0]
         return best if is_better else v
 
@@ -77,7 +83,7 @@ class Rest:
         places = np.where(support == leaving, entering, support)
         now, length = self.quotient(v)
         best, height = None, now * (1.0 + _ROUNDING)
-        for new in (self._leading(places), normalized(mixture)):
+        for new in (self.leading(places), normalized(mixture)):
             value, outside = self.quotient(new)
             if (
                 value > height
@@ -120,7 +126,7 @@ class Rest:
         weights = float(ahead[j, entering]), float(most * alpha[j, 0] - a[j, 0])
         return int(support[j]), entering, weights if weights[1] > 0.0 else (0.0, 1.0)
 
-    def _leading(self, support: Indices) -> Array:
+    def leading(self, support: Indices) -> Array:
         """The unit vector on a support that adds most."""
         b, C = self._b[support], self._C[support]
         A = self._part(support) - b @ C.T - C @ b.T
@@ -145,7 +151,7 @@ def exchange(problem: Problem, V: Array) -> Array:
     if not chosen:
         return V
     best, SV = V, source.dot(V)
-    value = variance.Explained.of_products(V, SV).together(problem.ridge)
+    value = problem.value(V)
     least_gain = problem.tol * problem.total
     least_separation = max(problem.least_separation, variance.DISTINCT)
     for i in chosen:
@@ -156,10 +162,11 @@ def exchange(problem: Problem, V: Array) -> Array:
         support = np.flatnonzero(v)
         tried, products = best.copy(), SV.copy()
         tried[:, i], products[:, i] = v, source.combine(support, v[support])
-        if not variance.is_separated(tried.T @ tried, least_separation):
+        G = tried.T @ tried
+        if not variance.is_separated(G, least_separation):
             continue
-        found = variance.Explained.of_products(tried, products).together(problem.ridge)
-        if found > value + least_gain:
+        found = variance.together(G, tried.T @ products, problem.ridge)
+        if found is not None and found > value + least_gain:
             best, SV, value = tried, products, found
     return best
 
@@ -174,10 +181,10 @@ def _rest_beside(problem: Problem, V: Array, SV: Array, i: int) -> Rest | None:
     live = np.asarray(V.any(axis=0))
     live[i] = False
     others = V[:, live]
-    lengths, axes = np.linalg.eigh(others.T @ others)
-    if (lengths < _ROUNDING).any():
+    gram = others.T @ others
+    if not variance.is_separated(gram, variance.DISTINCT):
         return None
-    turn = axes / np.sqrt(lengths)
+    turn = np.linalg.inv(np.linalg.cholesky(gram)).T
     return Rest(problem.source, others @ turn, SV[:, live] @ turn, problem.strategy.outside)
 
 

@@ -61,7 +61,7 @@ class Iterate(ABC):
         self.r = start.shape[1]
         # The scores that belong to loadings V are those of least squares: U = XV(VᵀV + ηI)⁻¹.
         self.G = start.T @ start
-        P, cross = self._begin(start, variance.Basis.of(start).duals(ridge))
+        P, cross = self._begin(start, variance.duals(start, self.G, ridge))
         self.P = (P + P.T) / 2
         self.cross = cross.copy()
         self.least_separation = variance.DISTINCT

@@ -1,37 +1,30 @@
 """Iterated local search: what one start misses, many small changes of the best may find.
 
-A round takes one to three components out, puts new ones in where much is left to explain, and runs
+A round takes one component out, or a few, puts new ones in where much is left to explain, and runs
 the algorithm from there. The next round goes on from the result if it is better or, now and then, a
-little worse, and after many rounds in vain half of the components are drawn anew; the best of all
-stays known. Rounds follow each other in a chain, and several chains, each with a seed of its own,
-can run side by side.
+little worse; the best of all stays known. Rounds follow each other in a chain, and several chains,
+each with a seed of its own, can run side by side.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 import numpy as np
 from joblib import Parallel
 
 from redac.solver.attempts import Attempt
-from redac.solver.climb import Step, around, close, finish, settle
+from redac.solver.climb import Step, around, converge, explore, settle
 from redac.solver.problem import Problem
 from redac.solver.redraw import redraw_at_random
 from redac.solver.search import Search
 from redac.solver.starts import Start
-from redac.solver.sweep import OnSweep, Solution
+from redac.solver.sweep import Solution
 from redac.sources.base import Array
 from redac.workers import delayed, signals_wait
 
-# Rounds redraw up to so many components, as the search of docs/search.md always has.
-_MOST_REDRAWN = 3
-# Rounds look at so many times as many features as a run, because they draw from all over them.
-_WIDENED = 4
-# A round that is behind by so many times the usual warmth once its sweeps gain little is given up.
-_BEHIND = 4.0
 # Seconds between two reports of chains that run side by side, and until they heed Ctrl-C.
 _STRETCH = 0.5
 
@@ -43,7 +36,7 @@ def perturb(
     # Where nothing was found to be explained, nothing can be redrawn either.
     if search.is_over or not search.found.V.any() or rounds == 0:
         return []
-    pool = around(search.problem, search.found.V, widened=_WIDENED)
+    pool = around(search.problem, search.found.V, widened=search.problem.strategy.widened)
     start = replace(search.found, V=pool.inside(search.found.V))
     seeds = rng.randint(np.iinfo(np.int32).max, size=n_chains)
     chains = [Chain(pool.problem, start, search.value, int(seed), rounds) for seed in seeds]
@@ -68,12 +61,11 @@ class Chain:
     ) -> None:
         self.problem = problem
         self.attempts: list[Attempt] = []
-        self._search = Search(problem, _Nobody())
+        self._search = Search(problem)
         self._search.adopt(solution, value)
         self._rounds_left = rounds
-        # Where the chain stands, and the best since it left its last place.
-        self._V, self._height, self._peak = solution.V, value, value
-        self._in_vain = 0
+        self._V, self._height = solution.V, value  # where the chain stands
+        self._converged: set[Hashable] = set()
         self._rng = np.random.RandomState(seed)
 
     @property
@@ -106,54 +98,37 @@ class Chain:
 
     def _round(self) -> Iterator[None]:
         search, problem = self._search, self.problem
-        leaves = self._in_vain >= problem.strategy.patience
-        V = self._redrawn(leaves)
+        V = self._redrawn()
         search.runs[0] = Step(problem.whole, Solution(V))
         yield from search.follow("round", 0, settle(problem, Start(V)))
-        behind = _BEHIND * problem.strategy.warmth * problem.total
-        if leaves or search.runs[0].value >= self._height - behind:
-            yield from search.follow("round", 0, finish(problem, search.runs[0]))
-        if problem.is_better(search.runs[0].value, self.value):
-            yield from search.follow("round", 0, close(problem, search.runs[0]))
-        step = search.runs.pop(0)
-        self._judge(step.whole, step.value, leaves)
+        yield from search.follow("round", 0, explore(problem, search.runs[0]))
+        step = search.runs[0]
+        is_known = step.place in self._converged and not problem.is_better(step.value, self.value)
+        if search.may_win(step) and not is_known:
+            self._converged.add(step.place)
+            yield from search.follow("round", 0, converge(problem, step))
+        self._judge(search.runs.pop(0))
 
-    def _judge(self, solution: Solution, value: float, leaves: bool) -> None:
-        total = self.problem.total
-        self.attempts.append(Attempt.of(solution.V, value, total))
-        if leaves:
-            self._peak = -np.inf
-        gained = value > self._peak + self.problem.tol * total
-        self._in_vain = 0 if gained else self._in_vain + 1
-        self._peak = max(self._peak, value)
-        warmth = self.problem.strategy.warmth * self._rng.exponential() * total
-        if leaves or value > self._height - warmth:
-            self._V, self._height = solution.V, value
-        self._search.adopt(solution, value)
+    def _judge(self, step: Step) -> None:
+        """Keep what a round came to if it is the best, and go on from there if it is good."""
+        problem, solution = self.problem, step.whole
+        self.attempts.append(Attempt.of(solution.V, step.value, problem.total))
+        self._search.adopt(solution, step.value)
+        warmth = problem.strategy.warmth * self._rng.exponential() * problem.total
+        if step.value > self._height - warmth:
+            self._V, self._height = solution.V, step.value
 
-    def _redrawn(self, leaves: bool) -> Array:
-        """The loadings with some components, or half, drawn anew on what the others leave."""
+    def _redrawn(self) -> Array:
+        """The loadings with some components drawn anew on what the others leave."""
         V = self._V.copy()
         r = V.shape[1]
-        count = self._rng.randint(1, min(_MOST_REDRAWN, r) + 1)
-        count = max(count, (r + 1) // 2) if leaves else count
+        # One, and for every head of a coin another one.
+        count = min(self._rng.geometric(0.5), r)
         chosen = self._rng.choice(r, size=count, replace=False)
         V[:, chosen] = 0.0
         for i in chosen:
             V = redraw_at_random(self.problem, V, i, self._rng)
         return V
-
-
-class _Nobody:
-    """Nobody watches a chain; its search reports for it."""
-
-    stopped = False
-
-    def begin(self, task: str) -> OnSweep | None:
-        return None
-
-    def end(self) -> None:
-        return None
 
 
 def _stretches(search: Search, chains: list[Chain]) -> Iterator[None]:
@@ -169,8 +144,7 @@ def _stretches(search: Search, chains: list[Chain]) -> Iterator[None]:
             else:
                 with signals_wait():
                     chains[:] = parallel(delayed(chain.advance)(_STRETCH) for chain in chains)
-            search.monitor.begin("perturbation")
-            search.monitor.end()
+            search.report("perturbation")
             if any(chain.is_interrupted for chain in chains):
                 return
             yield

@@ -12,8 +12,6 @@ sweeps go on from there; they alone decide about supports and about convergence.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
@@ -27,8 +25,8 @@ from redac.threads import one_thread
 _LARGEST_PART = 4000
 
 
-def polish(problem: Problem, V: Array, ridge: float) -> Array:
-    """Loadings with the same supports, or smaller ones, that explain at least as much with a ridge.
+def polish(problem: Problem, V: Array) -> Array:
+    """Loadings with the same supports, or smaller ones, that explain at least as much.
 
     Components whose constraint does not let the entries of a support move freely stay as they are.
     Steps to a separation below that of the problem, or too small to tell components apart, are
@@ -43,7 +41,7 @@ def polish(problem: Problem, V: Array, ridge: float) -> Array:
     least = max(problem.least_separation, variance.DISTINCT)
     # The optimiser is scipy's, with threads of its own that would get in the way of numpy's.
     with one_thread(0):
-        tail = _Tail(problem.source, used, V[np.ix_(used, alive)], moving[alive], ridge, least)
+        tail = _Tail(problem.source, used, V[np.ix_(used, alive)], moving[alive], problem.ridge, least)
         lower, upper = np.array([ranges[i] for i in np.flatnonzero(alive)[tail.columns]]).T
         found = minimize(
             tail.loss,
@@ -108,21 +106,12 @@ class _Tail:
         if not (gram.diagonal().all() and variance.is_separated(gram, self.least_separation)):
             return 0.0, np.zeros_like(x)
         weights = np.linalg.inv(gram + self.ridge)
-        M, S_times = self._products(Y)
+        SY = self.source.dot(Y)
+        M = Y.T @ SY
         P = weights @ M @ weights
         # The slope is SYW − YP without its part along each component, which only changes lengths.
         along = (M * weights).sum(axis=0) - (gram * P).sum(axis=0)
         unit = 2.0 / (lengths * self.total)
-        slope = S_times(weights * unit)
-        slope -= Y @ ((P + np.diag(along)) * unit)
+        slope = SY @ (weights * unit) - Y @ ((P + np.diag(along)) * unit)
         value = float(np.vdot(weights, M)) / self.total
         return -value, -slope.reshape(-1)[self._places] * self.unit
-
-    def _products(self, Y: Array) -> tuple[Array, Callable[[Array], Array]]:
-        """YᵀSY, and how to multiply S Y with a small matrix."""
-        by_feature = self.source.by_feature
-        if by_feature is None:
-            SY = self.source.dot(Y)
-            return Y.T @ SY, lambda W: SY @ W
-        XY = by_feature.T @ Y
-        return XY.T @ XY, lambda W: by_feature @ (XY @ W)

@@ -79,7 +79,10 @@ class Problem:
 
     def value(self, V: Array) -> float:
         """What loadings explain with the best scores: what the solver maximises, in units of S."""
-        return variance.Explained.of(V, self.source.quadratic).together(self.ridge)
+        value = variance.together(V.T @ V, self.source.quadratic(V), self.ridge)
+        if value is None:  # as loadings of a start may be
+            return variance.Explained.of(V, self.source.quadratic).together(self.ridge)
+        return value
 
     def contributions(self, V: Array) -> Array:
         """What each component adds to what all others explain."""

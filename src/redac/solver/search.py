@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
 
 from redac.solver.attempts import Attempt
-from redac.solver.climb import Step, around, close, finish, settle
+from redac.solver.climb import Step, around, converge, explore, settle
 from redac.solver.problem import EQUAL, Problem
-from redac.solver.redraw import redraw, strongest
+from redac.solver.redraw import redraw
 from redac.solver.starts import Start
 from redac.solver.sweep import OnSweep, Solution, Status, placed
 from redac.threads import one_thread
@@ -39,16 +40,18 @@ class Monitor(Protocol):
 class Search:
     """The best solution found so far, and the ways to better it."""
 
-    def __init__(self, problem: Problem, monitor: Monitor) -> None:
+    def __init__(self, problem: Problem, monitor: Monitor | None = None) -> None:
         self.problem = problem
-        self.monitor = monitor
+        self._monitor = monitor
         self.best: Solution | None = None
         self.value = -np.inf
         self.interrupted = False
         self._came_to: dict[int, Attempt] = {}
         # Where the runs stand that have begun and not ended: it counts if the search is ended.
         self.runs: dict[int, Step] = {}
-        self._finished: set[Hashable] = set()
+        # Supports that runs have passed on their way, and the most that one of them came to explain.
+        self._seen: set[Hashable] = set()
+        self._height = -np.inf
 
     def run(self, work: Iterator[None]) -> None:
         """Drive some work to its end, or until somebody stops it or presses Ctrl-C.
@@ -61,7 +64,7 @@ class Search:
             # Up to so many features all products are small.
             with one_thread(self.problem.source.n_features**2):
                 for _ in work:
-                    if self.monitor.stopped:
+                    if self.is_over:
                         break
         except KeyboardInterrupt:
             self.interrupted = True
@@ -82,44 +85,52 @@ class Search:
         for start in starts:
             number = len(self._came_to)
             yield from self._settle(number, start)
-            yield from self._finish(number)
+            yield from self.follow("explore", number, explore(self.problem, self.runs[number]))
+            yield from self._converge(number)
 
     def _race(self, starts: Iterable[Start]) -> Iterator[None]:
         """Some sweeps from all starts; then on with the best, and with those not far behind it."""
         for start in starts:
             yield from self._settle(len(self._came_to), start)
-        total = self.problem.total
-        values = {number: step.value for number, step in self.runs.items()}
-        # Values that differ by rounding only are equal; the start that came first goes first.
-        for number in sorted(values, key=lambda n: -round(values[n] / (EQUAL * total or 1.0))):
-            if values[number] >= self.value - self._leeway:
-                yield from self._finish(number)
-        yield from self._redraw_each()
+        for number in self._best_first():
+            if self.runs[number].value >= self._height - self._leeway:
+                yield from self._explore(number)
+        yield from self._redraw_each(self._best_first()[0])
+        for number in self._best_first():
+            if self.may_win(self.runs[number]):
+                yield from self._converge(number)
 
-    def _redraw_each(self) -> Iterator[None]:
-        """Draw components of the best anew, one at a time, those that add least first."""
+    def _best_first(self) -> list[int]:
+        """The runs in order. Values that differ by rounding only are equal: first come, first."""
+        rounding = EQUAL * self.problem.total or 1.0
+        return sorted(self.runs, key=lambda number: -round(self.runs[number].value / rounding))
+
+    def _redraw_each(self, leader: int) -> Iterator[None]:
+        """Draw the components of the best run anew, one at a time, those that add least first."""
         problem = self.problem
-        r = len(problem.constraints)
-        count = int(min(problem.strategy.redraws / problem.work, 2 * r))
-        also = strongest(problem) if count else None
-        in_vain = 0
-        for number in range(count):
-            V = self.found.V
-            if in_vain == r or not V.any():
-                break
-            i = int(problem.contributions(V).argsort(kind="stable")[number % r])
-            part = around(problem, V, also)
+        left = list(range(len(problem.constraints)))
+        count = int(min(problem.strategy.redraws / problem.work, len(left)))
+        for _ in range(count if self.runs[leader].solution.V.any() else 0):
+            V = self.runs[leader].whole.V
+            i = left.pop(int(problem.contributions(V)[left].argmin()))
+            part = around(problem, V)
             step = Step(part, Solution(redraw(part.problem, part.inside(V), i)))
-            before = self.value
+            before = self._height
             if self._leads_on(step) and step.value >= before - self._leeway:
                 self.runs[-1] = step
-                yield from self._finish(-1)
-            in_vain = 0 if self.value > before else in_vain + 1
+                yield from self._explore(-1)
+                step = self.runs.pop(-1)
+            if problem.is_better(step.value, before):
+                self.runs[leader] = step
 
     @property
     def _leeway(self) -> float:
         """How far a run may be behind the best and is still followed to its end."""
         return self.problem.strategy.leeway / self.problem.work * self.problem.total
+
+    def may_win(self, step: Step) -> bool:
+        """Whether a run that has explored could end above the best: it gains little from there."""
+        return step.value >= self.value - self.problem.strategy.rough * self.problem.total
 
     def _settle(self, number: int, start: Start) -> Iterator[None]:
         """First sweeps from a start."""
@@ -127,39 +138,35 @@ class Search:
         yield from self.follow("start", number, settle(self.problem, start))
         self._note(number)
 
-    def _finish(self, number: int) -> Iterator[None]:
-        """A run to its end, unless another one went on from the same place."""
-        step = self.runs[number]
-        if self._leads_on(step):
-            yield from self.follow("finish", number, self._to_the_end(step, is_start=number >= 0))
-            self._note(number)
-            self._finished.add(self.runs[number].place)
-        self._take(self.runs.pop(number))
-
-    def _to_the_end(self, step: Step, *, is_start: bool) -> Iterator[Step]:
-        """A start until it has converged; a component drawn anew while that leads elsewhere."""
-        known = set(self._finished)
-        self._finished.add(step.place)
-        last = step
+    def _explore(self, number: int) -> Iterator[None]:
+        """Let a run find its supports, while it leads to places where no other went on from."""
         # Closed here, not by the collector of garbage: a signal that came then would be lost.
-        with closing(finish(self.problem, step)) as steps:
-            for last in steps:
-                if not is_start and last.place in known and not self._is_ahead(last):
-                    return
-                yield last
-        if is_start or self._is_ahead(last):
-            yield from close(self.problem, last)
+        with closing(explore(self.problem, self.runs[number])) as steps:
+            yield from self.follow("explore", number, self._while_new(self.runs[number], steps))
+        self._note(number)
+        self._height = max(self._height, self.runs[number].value)
+
+    def _while_new(self, step: Step, steps: Iterable[Step]) -> Iterator[Step]:
+        known = frozenset(self._seen)
+        for step in chain([step], steps):
+            yield step
+            if step.place in known and not self.problem.is_better(step.value, self._height):
+                return
+            self._seen.add(step.place)
 
     def _leads_on(self, step: Step) -> bool:
         """Whether to follow a run: not where another one went on from the same place."""
-        return step.place not in self._finished or self._is_ahead(step)
+        return step.place not in self._seen or self.problem.is_better(step.value, self._height)
 
-    def _is_ahead(self, step: Step) -> bool:
-        return self.problem.is_better(step.value, self.value)
+    def _converge(self, number: int) -> Iterator[None]:
+        """Let a run converge, and keep it if it is the best."""
+        yield from self.follow("converge", number, converge(self.problem, self.runs[number]))
+        self._note(number)
+        self._take(self.runs.pop(number))
 
     def follow(self, task: str, number: int, steps: Iterator[Step]) -> Iterator[None]:
         """One part of a run, watched; where it stands is known at any time."""
-        on_sweep = self.monitor.begin(task)
+        on_sweep = self._monitor.begin(task) if self._monitor else None
         n_sweeps = self.runs[number].solution.n_sweeps
         for step in steps:
             self.runs[number] = step
@@ -168,7 +175,14 @@ class Search:
                 whole = step.whole
                 on_sweep(whole.n_sweeps_in_all, whole.history[-1], whole.V)
             yield
-        self.monitor.end()
+        if self._monitor:
+            self._monitor.end()
+
+    def report(self, task: str) -> None:
+        """Tell whoever watches that something was done elsewhere."""
+        if self._monitor:
+            self._monitor.begin(task)
+            self._monitor.end()
 
     def _note(self, number: int) -> None:
         step = self.runs[number]
@@ -209,4 +223,4 @@ class Search:
     @property
     def is_over(self) -> bool:
         """Whether somebody has asked for an end."""
-        return self.monitor.stopped or self.interrupted
+        return self.interrupted or (self._monitor is not None and self._monitor.stopped)

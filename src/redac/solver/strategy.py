@@ -25,6 +25,7 @@ class Strategy:
     plain : where a sweep is more work than this, the ridge of the first start is smaller by as
         much, so that it is followed nearly as in the paper.
     rough : first sweeps end when one gains no more than this share of the variance.
+    calm : features are exchanged when a sweep gains no more than this share of the variance.
     scope : sweeps look at so many times as many features as each component may use.
     least_features : but at no fewer features than this in all, where there are so many.
     sweeps_between : the most sweeps before the next polish.
@@ -34,31 +35,30 @@ class Strategy:
     seeds : a new component grows from a row of S; so many rows are tried, divided by the numbers
         of features and of components.
     exchanges : features are exchanged if that is no more work than this.
-    rows : rows of S are looked at for small groups of features if they are no more work than this.
     leeway : a start is finished if it is behind by no more than this share of the variance,
         divided by the work of a sweep.
     redraws : so often, divided by the work of a sweep, components are drawn anew after the
         starts, at most each of them twice.
     warmth : in the rounds of ``n_perturbations``, how much less a result may explain and still be
         gone on from, on average, as a share of the variance.
-    patience : rounds in vain after which half of the components are drawn anew.
+    widened : they look at so many times as many features as other runs.
     """
 
     first_ridge: float = 0.1
     plain: float = 1e5
     rough: float = 1e-3
+    calm: float = 1e-4
     scope: int = 3
     least_features: int = 500
-    sweeps_between: int = 8
+    sweeps_between: int = 4
     polish_steps: int = 50
-    outside: float = 0.5
+    outside: float = 0.1
     seeds: float = 2e4
-    exchanges: float = 5e4
-    rows: float = 3e8
+    exchanges: float = 1e5
     leeway: float = 3e3
     redraws: float = 3e5
     warmth: float = 1e-3
-    patience: int = 150
+    widened: int = 4
 
 
 DEFAULT = Strategy()

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from redac.constraints import Constraint, normalized
 from redac.solver import variance
+from redac.solver.exchange import Rest
 from redac.solver.problem import Problem
 from redac.sources.base import Array, Indices
 
@@ -96,25 +96,14 @@ def _after_a_change(
 
 
 def _changed(problem: Problem, V: Array, changes: tuple[_Change, _Change]) -> Array | None:
-    """The loadings after two changes, with the best ones on the new supports."""
+    """The loadings after two changes, the best on the new supports, if they are allowed."""
     new = V.copy()
+    nothing = np.zeros((len(V), 0))
+    alone = Rest(problem.source, nothing, nothing, outside=1.0)
     for i, leaving, entering in changes:
         support = np.flatnonzero(V[:, i])
-        support = np.where(support == leaving, entering, support)
-        v = _leading(problem, support, problem.constraints[i])
-        if v is None:
+        new[:, i] = alone.leading(np.where(support == leaving, entering, support))
+        if not problem.constraints[i].contains(new[:, i]):
             return None
-        new[:, i] = v
     least = max(problem.least_separation, variance.DISTINCT)
     return new if variance.is_separated(new.T @ new, least) else None
-
-
-def _leading(problem: Problem, support: Indices, constraint: Constraint) -> Array | None:
-    """The unit vector on a support that explains most, if it is allowed."""
-    v = np.zeros(problem.source.n_features)
-    S: Array = problem.source.restricted(support).matrix()
-    axes = np.linalg.eigh(S)[1]
-    v[support] = normalized(axes[:, -1])
-    if v.sum() < 0.0:
-        v = -v
-    return v if constraint.contains(v) else None

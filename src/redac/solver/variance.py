@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dposv, dpotrf
 
 from redac.sources.base import Array, Indices
 
@@ -23,6 +23,8 @@ _DEPENDENT = 1e-6
 # No run brings components closer together than this separation. Scores grow with its inverse, and
 # their products, from which a sweep knows its objective, still have eleven digits there.
 DISTINCT = 1e-5
+# Where they are so far apart, VᵀV has nearly all digits that V has.
+_WELL_APART = 0.01
 # What components add is known to about twelve digits; those that agree to so many are equal.
 _TIE = 1e-10
 _ROUNDING = 1e-12
@@ -154,6 +156,30 @@ class Explained:
     def lengths(self) -> Array:
         """The lengths of the components."""
         return np.asarray(np.linalg.norm(self.basis.R, axis=0))
+
+
+def duals(V: Array, G: Array, ridge: float = 0.0) -> Array:
+    """V(VᵀV + ηI)⁻¹, which turns data into the best scores, with G = VᵀV.
+
+    Components that are well apart lose no digits by the short way.
+    """
+    if len(G) and is_separated(G, _WELL_APART) and G.diagonal().all():
+        return np.asarray(V @ np.linalg.inv(G + ridge * np.eye(len(G))))
+    return Basis.of(V).duals(ridge)
+
+
+def together(G: Array, M: Array, ridge: float) -> float | None:
+    """Tr(S V(VᵀV + ηI)⁻¹Vᵀ) from G = VᵀV and M = VᵀSV; None for components that are not DISTINCT.
+
+    Faster than ``Explained``, with as many digits as the sweeps have.
+    """
+    if not is_separated(G, DISTINCT):
+        return None
+    shifted = G.copy()
+    diagonal = shifted.reshape(-1)[:: len(G) + 1]
+    diagonal[diagonal == 0.0] = 1.0  # a component that is zero explains nothing
+    diagonal += ridge
+    return float(np.trace(dposv(shifted.T, M, overwrite_a=True)[1]))
 
 
 def _unit_columns(V: Array) -> tuple[Array, Array]:
