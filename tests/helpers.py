@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from redac.constraints import L0, L1, Constraint, Nonnegative
-from redac.solver.climb import Step, finish, settle
+from redac.solver.climb import Step, converge, explore, settle
 from redac.solver.problem import Problem
 from redac.solver.starts import Start
 from redac.solver.sweep import OnSweep, Solution, Status, sweeps
@@ -243,7 +243,8 @@ def steps_from(problem: Problem, start: Start) -> Iterator[Step]:
     for step in settle(problem, start):
         yield step
     assert step is not None
-    yield from finish(problem, step)
+    step = yield from explore(problem, step)
+    yield from converge(problem, step)
 
 
 def climbed(problem: Problem, start: Start) -> Step:

@@ -413,7 +413,7 @@ def test_more_search_is_never_worse(less, more):
 def test_a_start_of_ones_own_is_taken():
     model = SparsePCA(3, cardinality=4).fit(X)
     again = SparsePCA(3, cardinality=4, init=model.components_, tol=1e-6).fit(X)
-    assert again.n_iter_ <= 2
+    assert again.n_iter_ <= 4  # it settles, explores and converges with a sweep each
     np.testing.assert_allclose(again.components_, model.components_, atol=0.01)
 
 

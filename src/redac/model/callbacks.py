@@ -1,8 +1,8 @@
 """Who watches a fit: a watcher of one's own, or scikit-learn's callbacks (from version 1.9 on).
 
-The tasks form a tree: a fit has a task for each part of the way from a start ("start", "finish")
-and for each report of perturbations, and the parts have their sweeps. With an older scikit-learn
-the mixin and the decorator do nothing, and a watcher of one's own works all the same.
+The tasks form a tree: a fit has a task for each part of the way from a start ("start", "explore",
+"converge") and for each report of perturbations, and the parts have their sweeps. With an older
+scikit-learn the mixin and the decorator do nothing, and a watcher of one's own works all the same.
 """
 
 from __future__ import annotations

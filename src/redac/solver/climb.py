@@ -86,7 +86,7 @@ def settle(problem: Problem, start: Start) -> Iterator[Step]:
             yield step
 
 
-def explore(problem: Problem, step: Step) -> Iterator[Step]:
+def explore(problem: Problem, step: Step) -> Generator[Step, None, Step]:
     """Sweeps until they gain little, and exchanges, in turn, as long as one explains more.
 
     That is how supports are found; loadings need not be exact for it.
@@ -94,10 +94,10 @@ def explore(problem: Problem, step: Step) -> Iterator[Step]:
     tol = max(problem.strategy.calm, _CALM * problem.tol)
     new: Step | None = _looked_around(problem, step) or step
     while new is not None:
-        for step in _some_sweeps(new, tol):
-            yield step
+        step = yield from _some_sweeps(new, tol)
         is_over = step.solution.n_sweeps_in_all >= problem.max_sweeps
         new = None if is_over else _exchanged(step)
+    return step
 
 
 def converge(problem: Problem, step: Step) -> Iterator[Step]:
@@ -106,17 +106,14 @@ def converge(problem: Problem, step: Step) -> Iterator[Step]:
     A look at all features may read all data; it comes when nothing is left to gain with those at
     hand. What it shows, and exchanges that exact loadings allow, are explored.
     """
-    is_polished = False
+    tol, is_polished = _CALM * problem.tol, False
     while step.solution.n_sweeps_in_all < problem.max_sweeps:
-        before, count = step, 0
-        for swept in _some_sweeps(step, _CALM * problem.tol):
-            step, count = swept, count + 1
-            yield step
+        before = step
+        step = yield from _some_sweeps(before, tol)
+        count = step.solution.n_sweeps - before.solution.n_sweeps
         # A single sweep began with the best scores; later ones with those that others left behind.
-        is_quiet = count == 1 and step.solution.gain <= _CALM * problem.tol
-        if not (is_quiet and is_polished):
-            polished = _polished(step)
-            step, is_polished = polished, polished is step
+        if not is_polished or count > 1 or step.solution.gain > tol:
+            step, is_polished = _polished(step), True
             continue
         if problem.least_separation > 0.0:
             # The sweep may have made room for an update that it had refused, and the next one may
@@ -126,9 +123,8 @@ def converge(problem: Problem, step: Step) -> Iterator[Step]:
         if new is None:
             yield replace(step, solution=replace(step.solution, status=Status.CONVERGED))
             return
+        step = yield from explore(problem, new)
         is_polished = False
-        for step in explore(problem, new):
-            yield step
 
 
 def _exchanged(step: Step) -> Step | None:
@@ -141,13 +137,15 @@ def _exchanged(step: Step) -> Step | None:
     return None
 
 
-def _some_sweeps(step: Step, tol: float) -> Iterator[Step]:
-    """Sweeps until they gain no more than ``tol``, or until the next polish."""
+def _some_sweeps(step: Step, tol: float) -> Generator[Step, None, Step]:
+    """Sweeps until one gains no more than ``tol``, or until the next polish."""
     problem = step.part.problem
     # Closed here, not by the collector of garbage: a signal that came then would be lost.
     with closing(sweeps(problem, step.solution, tol=tol)) as following:
         for solution in islice(following, problem.strategy.sweeps_between):
-            yield replace(step, solution=replace(solution, status=Status.STOPPED))
+            step = replace(step, solution=replace(solution, status=Status.STOPPED))
+            yield step
+    return step
 
 
 def _polished(step: Step) -> Step:
@@ -174,12 +172,13 @@ def _looked_around(problem: Problem, step: Step) -> Step | None:
     return Step(part, replace(step.solution, V=part.inside(V)))
 
 
-def around(problem: Problem, V: Array, *, widened: int = 1) -> Part:
-    """The part of the problem that a run from these loadings will look at."""
+def around(problem: Problem, V: Array, also: Indices | None = None, *, widened: int = 1) -> Part:
+    """The part of the problem that a run from these loadings will look at, and some features."""
     if problem.strategy.least_features * widened >= problem.n_varying:
         return problem.whole
     chosen = promising(problem, directions(problem, V), widened)
-    return problem.look_at(np.union1d(chosen, np.flatnonzero(V.any(axis=1))))
+    chosen = np.union1d(chosen, np.flatnonzero(V.any(axis=1)))
+    return problem.look_at(chosen if also is None else np.union1d(chosen, also))
 
 
 def promising(problem: Problem, W: Array, widened: int = 1) -> Indices:

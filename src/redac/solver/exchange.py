@@ -128,12 +128,16 @@ class Rest:
 
     def leading(self, support: Indices) -> Array:
         """The unit vector on a support that adds most."""
-        b, C = self._b[support], self._C[support]
-        A = self._part(support) - b @ C.T - C @ b.T
-        lengths, axes = np.linalg.eigh(np.eye(support.size) - b @ b.T)
-        axes /= np.sqrt(np.maximum(lengths, self._least_outside))
+        A = self._part(support)
         v = np.zeros(self._source.n_features)
-        v[support] = normalized(axes @ np.linalg.eigh(axes.T @ A @ axes)[1][:, -1])
+        if self._b.shape[1] == 0:
+            v[support] = np.linalg.eigh(A)[1][:, -1]
+        else:
+            b, C = self._b[support], self._C[support]
+            lengths, axes = np.linalg.eigh(np.eye(support.size) - b @ b.T)
+            axes /= np.sqrt(np.maximum(lengths, self._least_outside))
+            A = A - b @ C.T - C @ b.T
+            v[support] = normalized(axes @ np.linalg.eigh(axes.T @ A @ axes)[1][:, -1])
         return v if v.sum() >= 0.0 else -v
 
     def _part(self, support: Indices) -> Array:

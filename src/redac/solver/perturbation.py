@@ -36,7 +36,8 @@ def perturb(
     # Where nothing was found to be explained, nothing can be redrawn either.
     if search.is_over or not search.found.V.any() or rounds == 0:
         return []
-    pool = around(search.problem, search.found.V, widened=search.problem.strategy.widened)
+    # Rounds draw from all over the features that they look at, so these are more.
+    pool = around(search.problem, search.found.V, widened=search.problem.strategy.scope)
     start = replace(search.found, V=pool.inside(search.found.V))
     seeds = rng.randint(np.iinfo(np.int32).max, size=n_chains)
     chains = [Chain(pool.problem, start, search.value, int(seed), rounds) for seed in seeds]

@@ -41,7 +41,9 @@ def polish(problem: Problem, V: Array) -> Array:
     least = max(problem.least_separation, variance.DISTINCT)
     # The optimiser is scipy's, with threads of its own that would get in the way of numpy's.
     with one_thread(0):
-        tail = _Tail(problem.source, used, V[np.ix_(used, alive)], moving[alive], problem.ridge, least)
+        tail = _Tail(
+            problem.source, used, V[np.ix_(used, alive)], moving[alive], problem.ridge, least
+        )
         lower, upper = np.array([ranges[i] for i in np.flatnonzero(alive)[tail.columns]]).T
         found = minimize(
             tail.loss,

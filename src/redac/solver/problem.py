@@ -124,9 +124,14 @@ class Problem:
         return int(self.strategy.exchanges / (k * self.n_varying + k**3 or 1))
 
     @property
-    def least_features(self) -> int:
-        """No fewer features than this are looked at in all."""
-        return max(self.strategy.least_features, self.strategy.scope * max(self.used, default=0))
+    def n_redraws(self) -> int:
+        """How many components are drawn anew: fewer than all where a sweep is much work."""
+        return int(min(self.strategy.redraws / (self.work or 1.0), len(self.constraints)))
+
+    @property
+    def n_seeds(self) -> int:
+        """How many rows of S are tried where something new is looked for."""
+        return 1 + int(self.strategy.seeds / (self.n_varying * len(self.constraints) or 1))
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from redac.solver.exchange import Rest
 from redac.solver.iterate import NOISE
 from redac.solver.problem import Problem
 from redac.solver.variance import Basis
-from redac.sources.base import Array
+from redac.sources.base import Array, Indices
 
 # A component whose part outside the span of others is no longer than this is inside it.
 _INSIDE = 1e-6
+_ROWS_AT_A_TIME = 128
 
 
 def redraw(problem: Problem, V: Array, i: int) -> Array:
@@ -51,6 +52,27 @@ def redraw_at_random(problem: Problem, V: Array, i: int, rng: np.random.RandomSt
     return new
 
 
+def strongest(problem: Problem) -> Indices:
+    """Features that go with few others, but closely: small groups that principal axes do not show.
+
+    They have a few large entries in their rows of S, and those outweigh many small ones in a sum of
+    fourth powers. As many rows are looked at as can be afforded; none if they are too few to
+    choose from.
+    """
+    source, strategy = problem.source, problem.strategy
+    count = int(strategy.rows / source.row_cost) if source.row_cost else 0
+    if count < strategy.least_features:
+        return np.zeros(0, dtype=np.intp)
+    looked_at = np.argsort(-source.diagonal, kind="stable")[:count]
+    sums = np.empty(looked_at.size)
+    for begin in range(0, looked_at.size, _ROWS_AT_A_TIME):
+        some = slice(begin, begin + _ROWS_AT_A_TIME)
+        rows = source.rows(looked_at[some]) / (problem.total or 1.0)
+        rows *= rows
+        sums[some] = np.einsum("ij,ij->i", rows, rows)
+    return looked_at[np.argsort(-sums, kind="stable")[: strategy.least_features]]
+
+
 def _most_promising(problem: Problem, rest: Rest, constraint: Constraint) -> Array:
     """The row of what is left, as loadings, that explains most."""
     left = rest.matrix()
@@ -62,7 +84,7 @@ def _most_promising(problem: Problem, rest: Rest, constraint: Constraint) -> Arr
 def _seeds(problem: Problem, left: Array, constraint: Constraint) -> Iterator[Array]:
     """Rows with the largest sums of fourth powers, where few large entries outweigh many, brought
     into a set; not those of features that the set has no use for."""
-    count = 1 + int(problem.strategy.seeds / (problem.n_varying * len(problem.constraints) or 1))
+    count = problem.n_seeds
     squares = np.square(left / (problem.total or 1.0))
     strengths = np.einsum("ij,ij->i", squares, squares)
     for j in np.argsort(-strengths, kind="stable"):

@@ -6,7 +6,7 @@ drives it, and the only place where Ctrl-C or somebody's wish to stop is heeded.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Set
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain
@@ -17,7 +17,7 @@ import numpy as np
 from redac.solver.attempts import Attempt
 from redac.solver.climb import Step, around, converge, explore, settle
 from redac.solver.problem import EQUAL, Problem
-from redac.solver.redraw import redraw
+from redac.solver.redraw import redraw, strongest
 from redac.solver.starts import Start
 from redac.solver.sweep import OnSweep, Solution, Status, placed
 from redac.threads import one_thread
@@ -49,9 +49,8 @@ class Search:
         self._came_to: dict[int, Attempt] = {}
         # Where the runs stand that have begun and not ended: it counts if the search is ended.
         self.runs: dict[int, Step] = {}
-        # Supports that runs have passed on their way, and the most that one of them came to explain.
+        # Supports that runs have passed on their way.
         self._seen: set[Hashable] = set()
-        self._height = -np.inf
 
     def run(self, work: Iterator[None]) -> None:
         """Drive some work to its end, or until somebody stops it or presses Ctrl-C.
@@ -64,7 +63,7 @@ class Search:
             # Up to so many features all products are small.
             with one_thread(self.problem.source.n_features**2):
                 for _ in work:
-                    if self.is_over:
+                    if self._is_stopped:
                         break
         except KeyboardInterrupt:
             self.interrupted = True
@@ -85,47 +84,38 @@ class Search:
         for start in starts:
             number = len(self._came_to)
             yield from self._settle(number, start)
-            yield from self.follow("explore", number, explore(self.problem, self.runs[number]))
-            yield from self._converge(number)
+            yield from self._finish(number)
 
     def _race(self, starts: Iterable[Start]) -> Iterator[None]:
-        """Some sweeps from all starts; then on with the best, and with those not far behind it."""
+        """First sweeps from all starts; then on with the best, and with those not far behind it."""
         for start in starts:
             yield from self._settle(len(self._came_to), start)
-        for number in self._best_first():
-            if self.runs[number].value >= self._height - self._leeway:
-                yield from self._explore(number)
-        yield from self._redraw_each(self._best_first()[0])
-        for number in self._best_first():
-            if self.may_win(self.runs[number]):
-                yield from self._converge(number)
-
-    def _best_first(self) -> list[int]:
-        """The runs in order. Values that differ by rounding only are equal: first come, first."""
+        values = {number: step.value for number, step in self.runs.items()}
         rounding = EQUAL * self.problem.total or 1.0
-        return sorted(self.runs, key=lambda number: -round(self.runs[number].value / rounding))
+        # Values that differ by rounding only are equal; the start that came first goes first.
+        for number in sorted(values, key=lambda number: -round(values[number] / rounding)):
+            if values[number] >= self.value - self._leeway:
+                yield from self._finish(number)
+        if self.found.V.any():
+            yield from self._redraw_each()
 
-    def _redraw_each(self, leader: int) -> Iterator[None]:
-        """Draw the components of the best run anew, one at a time, those that add least first."""
+    def _redraw_each(self) -> Iterator[None]:
+        """Draw the components of the best anew, one at a time, those that add least first."""
         problem = self.problem
         left = list(range(len(problem.constraints)))
-        count = int(min(problem.strategy.redraws / problem.work, len(left)))
-        for _ in range(count if self.runs[leader].solution.V.any() else 0):
-            V = self.runs[leader].whole.V
+        also = strongest(problem) if problem.n_redraws else None
+        for _ in range(problem.n_redraws):
+            V = self.found.V
             i = left.pop(int(problem.contributions(V)[left].argmin()))
-            part = around(problem, V)
+            part = around(problem, V, also)
             step = Step(part, Solution(redraw(part.problem, part.inside(V), i)))
-            before = self._height
-            if self._leads_on(step) and step.value >= before - self._leeway:
+            if step.value >= self.value - self._leeway:
                 self.runs[-1] = step
-                yield from self._explore(-1)
-                step = self.runs.pop(-1)
-            if problem.is_better(step.value, before):
-                self.runs[leader] = step
+                yield from self._finish(-1)
 
     @property
     def _leeway(self) -> float:
-        """How far a run may be behind the best and is still followed to its end."""
+        """How far a run may be behind the best and is still followed."""
         return self.problem.strategy.leeway / self.problem.work * self.problem.total
 
     def may_win(self, step: Step) -> bool:
@@ -138,31 +128,30 @@ class Search:
         yield from self.follow("start", number, settle(self.problem, start))
         self._note(number)
 
-    def _explore(self, number: int) -> Iterator[None]:
-        """Let a run find its supports, while it leads to places where no other went on from."""
+    def _finish(self, number: int) -> Iterator[None]:
+        """A run to its end: a start unless it meets another, others while they promise to win."""
+        known = frozenset(self._seen)
         # Closed here, not by the collector of garbage: a signal that came then would be lost.
         with closing(explore(self.problem, self.runs[number])) as steps:
-            yield from self.follow("explore", number, self._while_new(self.runs[number], steps))
+            run = chain([self.runs[number]], steps)
+            yield from self.follow("explore", number, self._while_new(run, known))
         self._note(number)
-        self._height = max(self._height, self.runs[number].value)
+        step = self.runs[number]
+        if self._is_new(step, known) and (number >= 0 or self.may_win(step)):
+            yield from self.follow("converge", number, converge(self.problem, step))
+            self._note(number)
+        self._take(self.runs.pop(number))
 
-    def _while_new(self, step: Step, steps: Iterable[Step]) -> Iterator[Step]:
-        known = frozenset(self._seen)
-        for step in chain([step], steps):
+    def _while_new(self, steps: Iterable[Step], known: Set[Hashable]) -> Iterator[Step]:
+        for step in steps:
             yield step
-            if step.place in known and not self.problem.is_better(step.value, self._height):
+            if not self._is_new(step, known):
                 return
             self._seen.add(step.place)
 
-    def _leads_on(self, step: Step) -> bool:
-        """Whether to follow a run: not where another one went on from the same place."""
-        return step.place not in self._seen or self.problem.is_better(step.value, self._height)
-
-    def _converge(self, number: int) -> Iterator[None]:
-        """Let a run converge, and keep it if it is the best."""
-        yield from self.follow("converge", number, converge(self.problem, self.runs[number]))
-        self._note(number)
-        self._take(self.runs.pop(number))
+    def _is_new(self, step: Step, known: Set[Hashable]) -> bool:
+        """Whether a run is where no other went on from, or ahead of them all."""
+        return step.place not in known or self.problem.is_better(step.value, self.value)
 
     def follow(self, task: str, number: int, steps: Iterator[Step]) -> Iterator[None]:
         """One part of a run, watched; where it stands is known at any time."""
@@ -223,4 +212,8 @@ class Search:
     @property
     def is_over(self) -> bool:
         """Whether somebody has asked for an end."""
-        return self.interrupted or (self._monitor is not None and self._monitor.stopped)
+        return self.interrupted or self._is_stopped
+
+    @property
+    def _is_stopped(self) -> bool:
+        return self._monitor is not None and self._monitor.stopped

@@ -15,6 +15,9 @@ from redac.solver.problem import Problem
 from redac.sources.base import Array
 from redac.threads import one_thread
 
+# Shares that grow by less have stopped growing.
+_SETTLED = 1e-6
+
 
 @dataclass(frozen=True)
 class Start:
@@ -48,6 +51,28 @@ class Starts:
         axes, values = self._axes()
         with one_thread(2 * axes.size):
             return self._rotated(varimax(axes * np.sqrt(values)))
+
+    def sparsest(self) -> Array:
+        """Vectors in the span of the principal axes with as much as possible on few features.
+
+        They need not be orthogonal. Of those that the features lead to, the most concentrated ones
+        that are not too close to each other are taken.
+        """
+        axes, values = self._axes()
+        Q = axes[:, values > 0.0]
+        strengths = np.linalg.norm(Q, axis=1)
+        rows = np.argsort(-strengths, kind="stable")[: self._problem.n_seeds]
+        loadings = np.zeros_like(axes)
+        basis = np.zeros((Q.shape[1], 0))
+        for i, k in enumerate(self._problem.used[: Q.shape[1]]):
+            U, shares = _concentrated(Q, k, Q[rows])
+            rest = U - U @ basis @ basis.T
+            lengths = np.linalg.norm(rest, axis=1)
+            is_new = lengths**2 >= self._problem.strategy.outside
+            best = int(np.argmax(np.where(is_new, shares, lengths - 1.0)))
+            basis = np.column_stack([basis, rest[best] / (lengths[best] or 1.0)])
+            loadings[:, i] = Q @ U[best]
+        return loadings
 
     def rotation(self) -> Array:
         """Principal axes scaled by their singular values and rotated at random."""
@@ -96,7 +121,11 @@ class Starts:
             return [lambda: init]
         if init == "random":
             return []
-        return [self.pca, self.varimax] if init == "pca" else [self.varimax, self.pca]
+        first = [self.pca, self.varimax] if init == "pca" else [self.varimax, self.pca]
+        # Only where next to nothing is outside their span, what is sought is known to be inside.
+        total, inside = self._problem.total, self._axes()[1].sum()
+        is_inside = total - inside <= self._problem.strategy.rough * total
+        return [*first, self.sparsest] if is_inside else first
 
     def _axes(self) -> tuple[Array, Array]:
         if self.principal is None:
@@ -143,3 +172,20 @@ def varimax(loadings: Array, most_rounds: int = 100, tol: float = 1e-4) -> Array
             break
         criterion = singular.sum()
     return loadings @ rotation
+
+
+def _concentrated(Q: Array, k: int, U: Array) -> tuple[Array, Array]:
+    """Turn vectors Qu, given by rows u, to where k features have most of their squared length.
+
+    The vectors, again by rows, and those shares. In turn the k largest entries of a vector, and the
+    vector of the span with most on them; the share never falls.
+    """
+    before = np.zeros(len(U))
+    while True:
+        largest = np.abs(U @ Q.T).argpartition(-k, axis=1)[:, -k:]
+        parts = Q[largest]
+        values, axes = np.linalg.eigh(parts.transpose(0, 2, 1) @ parts)
+        U, shares = axes[:, :, -1], values[:, -1]
+        if (shares <= before + _SETTLED).all():
+            return U, shares
+        before = shares

@@ -35,13 +35,13 @@ class Strategy:
     seeds : a new component grows from a row of S; so many rows are tried, divided by the numbers
         of features and of components.
     exchanges : features are exchanged if that is no more work than this.
+    rows : rows of S are looked at for small groups of features if they are no more work than this.
     leeway : a start is finished if it is behind by no more than this share of the variance,
         divided by the work of a sweep.
     redraws : so often, divided by the work of a sweep, components are drawn anew after the
         starts, at most each of them twice.
     warmth : in the rounds of ``n_perturbations``, how much less a result may explain and still be
         gone on from, on average, as a share of the variance.
-    widened : they look at so many times as many features as other runs.
     """
 
     first_ridge: float = 0.1
@@ -52,13 +52,13 @@ class Strategy:
     least_features: int = 500
     sweeps_between: int = 4
     polish_steps: int = 50
-    outside: float = 0.1
+    outside: float = 0.2
     seeds: float = 2e4
     exchanges: float = 1e5
+    rows: float = 3e8
     leeway: float = 3e3
     redraws: float = 3e5
     warmth: float = 1e-3
-    widened: int = 4
 
 
 DEFAULT = Strategy()
