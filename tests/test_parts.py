@@ -94,17 +94,37 @@ def test_features_that_do_not_vary_decide_nothing(kind):
     assert padded.used == narrow.used
     assert padded.work == narrow.work
     assert padded.n_exchanges == narrow.n_exchanges
-    assert padded.least_features == narrow.least_features
+    assert padded.n_redraws == narrow.n_redraws
+    assert padded.n_seeds == narrow.n_seeds
 
 
-def test_work_and_exchanges_fall_and_rise_with_the_size():
-    tasks = [Problem(Gram(np.eye(d)), [L0(k)] * 2) for d, k in ((20, 2), (40, 2), (40, 8))]
+def test_effort_falls_where_work_rises_with_the_size():
+    # Numbers with which none of these problems is too small or too large for the others to matter.
+    strategy = Strategy(redraws=5e3, seeds=1e3)
+    tasks = [
+        Problem(Gram(np.eye(d)), [L0(k)] * 6, strategy=strategy)
+        for d, k in ((20, 2), (40, 2), (40, 8))
+    ]
     assert tasks[0].work < tasks[1].work < tasks[2].work
-    assert tasks[0].n_exchanges > tasks[1].n_exchanges > tasks[2].n_exchanges
-    strategy = Strategy(least_features=5, scope=4)
-    small = Problem(Gram(np.eye(40)), [L0(1), L0(3)], strategy=strategy)
-    assert small.least_features == 12
-    assert Problem(Gram(np.eye(40)), [L0(1)], strategy=strategy).least_features == 5
+    assert tasks[0].n_exchanges > tasks[1].n_exchanges > tasks[2].n_exchanges > 0
+    assert tasks[0].n_redraws > tasks[1].n_redraws > tasks[2].n_redraws > 0
+    # A row costs the same whatever a component may use.
+    assert tasks[0].n_seeds > tasks[1].n_seeds == tasks[2].n_seeds > 1
+    fewer = Problem(Gram(np.eye(40)), [L0(2)] * 3, strategy=strategy)
+    assert fewer.n_seeds > tasks[1].n_seeds
+
+
+@pytest.mark.parametrize("d", [1, 20, 3000])
+@pytest.mark.parametrize("r", [1, 5])
+def test_every_component_is_drawn_anew_once_at_most_and_one_row_is_tried_at_least(d, r):
+    source = Gram(np.eye(d))
+    least, most = (
+        Problem(source, [L0(1)] * r, strategy=Strategy(redraws=effort, seeds=effort))
+        for effort in (0.0, 1e12)
+    )
+    assert (least.n_redraws, most.n_redraws) == (0, r)
+    assert least.n_seeds == 1
+    assert most.n_seeds > d  # all of them
 
 
 # ------------------------------------------------------------ parts

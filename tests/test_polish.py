@@ -50,9 +50,8 @@ def loadings(constraints, seed: int) -> np.ndarray:
 
 
 def polished(source, constraints, V, *, ridge=0.0, tol=1e-9, least=0.0):
-    # The ridge of a polish is not that of the problem, which must not matter here.
-    problem = Problem(source, constraints, ridge=0.3, tol=tol, least_separation=least)
-    return polish(problem, V, ridge)
+    problem = Problem(source, constraints, ridge=ridge, tol=tol, least_separation=least)
+    return polish(problem, V)
 
 
 # ------------------------------------------------------------ what it promises
@@ -143,7 +142,7 @@ def test_more_steps_explain_more(source):
     V, values = loadings(sets, 0), []
     for steps in (1, 3, 50):
         task = Problem(S, sets, tol=1e-12, strategy=Strategy(polish_steps=steps))
-        values.append(explained(matrix_of(S), polish(task, V, 0.0), 0.0))
+        values.append(explained(matrix_of(S), polish(task, V), 0.0))
     assert explained(matrix_of(S), V, 0.0) < values[0] < values[1] < values[2]
 
 
@@ -152,7 +151,7 @@ def test_on_a_part_of_the_features_the_tolerance_is_a_share_of_all_variance():
     V = loadings(sets, 0)
     values = [explained(matrix_of(S), V, 0.0)]
     for total in (100.0 * S.total, S.total):
-        better = polish(Problem(S, sets, tol=1e-4, total_of_all=total), V, 0.0)
+        better = polish(Problem(S, sets, tol=1e-4, total_of_all=total), V)
         values.append(explained(matrix_of(S), better, 0.0))
     assert values[0] < values[1] < values[2]
 

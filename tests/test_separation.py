@@ -211,7 +211,7 @@ def test_a_component_without_a_place_stays_away_rather_than_too_close():
 def test_polish_keeps_the_separation(seed, least):
     S, X, constraints = problem(seed, "l0")
     V = separated_start(constraints, X.shape[1], least, seed)
-    better = polish(Problem(S, constraints, tol=1e-9, least_separation=least), V, ridge=0.0)
+    better = polish(Problem(S, constraints, tol=1e-9, least_separation=least), V)
     assert separation(better) >= least - 1e-9
     after, before = (Explained.of(W, S.quadratic).together() for W in (better, V))
     assert after >= before * (1 - 1e-12)

@@ -59,47 +59,25 @@ class Rest:
         left += left.T
         return np.subtract(self._source.matrix(), left, out=left)
 
-    def settled(self, v: Array, constraint: Constraint) -> Array:
-        """The loadings on the support of v that add most, or v where the set forbids them."""
-        support = np.flatnonzero(v)
-        if constraint.free_range is None or support.size == 0:
-            return v
-        best = self.leading(support)
-        is_better = constraint.contains(best) and self.quotient(best)[0] > self.quotient(v)[0]
-        return best if is_better else v
-
     def exchanged(self, v: Array, constraint: Constraint) -> Array | None:
         """Loadings that add more than v, with one feature of v exchanged, if there are any."""
-        span = constraint.free_range
-        if span is None or not _can_exchange(constraint, v):
+        if not _can_exchange(constraint, v):
             return None
         support = np.flatnonzero(v)
-        pair = self._best_pair(v, support, least=span[0])
+        pair = self._best_pair(v, support, constraint)
         if pair is None:
             return None
-        leaving, entering, weights = pair
-        mixture = weights[0] * v
-        mixture[leaving], mixture[entering] = 0.0, weights[1]
-        places = np.where(support == leaving, entering, support)
-        now, length = self.quotient(v)
-        best, height = None, now * (1.0 + _ROUNDING)
-        for new in (self.leading(places), normalized(mixture)):
-            value, outside = self.quotient(new)
-            if (
-                value > height
-                and outside >= min(self._least_outside, length)
-                and constraint.contains(new)
-            ):
-                best, height = new, value
-        return best
+        new = self.leading(np.where(support == pair[0], pair[1], support))
+        (now, length), (value, outside) = self.quotient(v), self.quotient(new)
+        is_apart = outside >= min(self._least_outside, length)
+        is_better = is_apart and value > now * (1.0 + _ROUNDING) and constraint.contains(new)
+        return new if is_better else None
 
     def _best_pair(
-        self, v: Array, support: Indices, least: float
-    ) -> tuple[int, int, tuple[float, float]] | None:
-        """Which feature leaves, which enters, and the weights of v without the one, and the other.
-
-        Entries no smaller than ``least``: that is minus infinity, or zero for nonnegative ones.
-        """
+        self, v: Array, support: Indices, constraint: Constraint
+    ) -> tuple[int, int] | None:
+        """Which feature leaves and which enters, if that adds more; no entry may become negative
+        where the set forbids it."""
         x = v[support][:, None]
         rows = self._source.rows(support)
         rows = rows - self._b[support] @ self._C.T - self._C[support] @ self._b.T
@@ -111,20 +89,15 @@ class Rest:
         alpha = Qv @ v - 2.0 * x * Qv[0, support][:, None] + x * x * own[1]
         b, beta = Av - x * rows, Qv - x * shadow
         value = _larger_root((a, b, self._variances), (alpha, beta, self._lengths))
-        ahead = b - value * beta  # the sign of the weights' quotient
-        forbidden = np.zeros(v.size, dtype=bool)
+        forbidden = (self._lengths < self._least_outside) | (self._source.diagonal == 0.0)
         forbidden[support] = True
-        forbidden |= self._lengths < self._least_outside
-        forbidden |= self._source.diagonal == 0.0
+        if constraint.free_range == (0.0, np.inf):
+            value[b < value * beta] = -np.inf  # the weights of the two would differ in sign
         value[:, forbidden] = -np.inf
-        if least == 0.0:
-            value[ahead < 0.0] = -np.inf
         j, entering = divmod(int(np.argmax(value)), v.size)
-        most, now = value[j, entering], (Av @ v)[0] / max((Qv @ v)[0], _ROUNDING)
-        if not most > now * (1.0 + _ROUNDING):
-            return None
-        weights = float(ahead[j, entering]), float(most * alpha[j, 0] - a[j, 0])
-        return int(support[j]), entering, weights if weights[1] > 0.0 else (0.0, 1.0)
+        now = (Av @ v)[0] / max((Qv @ v)[0], _ROUNDING)
+        is_better = value[j, entering] > now * (1.0 + _ROUNDING)
+        return (int(support[j]), entering) if is_better else None
 
     def leading(self, support: Indices) -> Array:
         """The unit vector on a support that adds most."""

@@ -30,7 +30,7 @@ def redraw(problem: Problem, V: Array, i: int) -> Array:
     new[:, i] = 0.0
     basis, constraint = Basis.of(new).Q, problem.constraints[i]
     rest = Rest(problem.source, basis, problem.source.dot(basis), problem.strategy.outside)
-    v = rest.settled(_most_promising(problem, rest, constraint), constraint)
+    v = _most_promising(problem, rest, constraint)
     for _ in range(problem.n_exchanges):
         exchanged = rest.exchanged(v, constraint)
         if exchanged is None:
