@@ -99,7 +99,7 @@ def test_features_that_do_not_vary_decide_nothing(kind):
 
 
 def test_effort_falls_where_work_rises_with_the_size():
-    # Numbers with which none of these problems is too small or too large for the others to matter.
+    # With these numbers none of the problems is so small that all is done that can be.
     strategy = Strategy(redraws=5e3, seeds=1e3)
     tasks = [
         Problem(Gram(np.eye(d)), [L0(k)] * 6, strategy=strategy)

@@ -15,12 +15,11 @@ from redac.constraints import L0, L1, Nonnegative
 from redac.datasets import load_pitprops
 from redac.exceptions import FitInterruptedWarning, SeparationWarning
 from redac.metrics import pev
-from redac.model.callbacks import Silent
 from redac.solver.attempts import Attempt, spread
 from redac.solver.climb import around
 from redac.solver.perturbation import Chain, perturb
 from redac.solver.problem import Problem
-from redac.solver.search import Search
+from redac.solver.search import Monitor, Search
 from redac.solver.starts import Starts
 from redac.solver.strategy import Strategy
 from redac.solver.sweep import Status
@@ -47,8 +46,8 @@ SOURCES = {
 }
 
 
-def searched(problem: Problem) -> Search:
-    search = Search(problem, Silent())
+def searched(problem: Problem, monitor: Monitor | None = None) -> Search:
+    search = Search(problem, monitor)
     search.try_starts(Starts(problem, np.random.RandomState(0)).sequence("pca", 2))
     return search
 
@@ -69,17 +68,28 @@ def test_a_search_never_loses_and_stays_feasible(kind, bounds):
     assert search.value / problem.total >= best - 1e-9
 
 
-def test_a_search_finds_what_the_starts_miss():
-    """The best value known for pitprops; the default fit ends at 81.75."""
+def test_a_search_finds_the_best_that_is_known():
     model = SparsePCA(6, cardinality=(7, 4, 4, 1, 1, 1), n_perturbations=1500, random_state=1)
     value = pev(PITPROPS, model.fit_covariance(PITPROPS).components_, covariance=True)
     assert value == pytest.approx(82.2661, abs=1e-3)
 
 
+def test_a_search_finds_what_the_starts_miss():
+    """The default fit ends at 67.51, the search at 69.21."""
+    default = SparsePCA(4, cardinality=4)
+    longer = SparsePCA(4, cardinality=4, n_perturbations=300, random_state=1)
+    before, after = (
+        pev(PITPROPS, model.fit_covariance(PITPROPS).components_, covariance=True)
+        for model in (default, longer)
+    )
+    assert after > before + 1.0
+
+
 def test_the_same_seed_gives_the_same_answer_and_the_same_spread():
     def fit(seed: int, jobs: int | None) -> SparsePCA:
-        model = SparsePCA(6, cardinality=3, n_perturbations=30, random_state=seed, n_jobs=jobs)
-        return model.fit_covariance(PITPROPS)
+        # The ridge keeps components apart, so that their loadings are known to many digits.
+        model = SparsePCA(6, cardinality=3, ridge=0.01, n_perturbations=30, random_state=seed)
+        return model.set_params(n_jobs=jobs).fit_covariance(PITPROPS)
 
     first, again, other = fit(0, None), fit(0, None), fit(1, None)
     assert_same_loadings(first.components_, again.components_)
@@ -102,6 +112,7 @@ def test_chains_in_processes_of_their_own_search_through_the_data():
     assert len(model.search_history_["explained_variance_ratio"]) == 2 + 2 * 3
 
 
+@pytest.mark.filterwarnings("ignore::redac.exceptions.SeparationWarning")
 def test_the_history_says_what_each_run_came_to():
     model = SparsePCA(6, cardinality=3, n_perturbations=40, random_state=0)
     history = model.fit_covariance(PITPROPS).search_history_
@@ -137,17 +148,24 @@ def test_redrawn_components_lie_outside_the_others():
     chain = chain_of(problem)
     before = chain.solution.V.copy()
 
-    def redrawn(leaves: bool) -> int:
-        V = chain._redrawn(leaves)
+    def redrawn() -> int:
+        V = chain._redrawn()
         assert np.linalg.matrix_rank(V) == 6
         assert all(L0(3).contains(v) for v in V.T)
         return sum(not np.array_equal(V[:, i], before[:, i]) for i in range(6))
 
-    counts = [redrawn(leaves=False) for _ in range(20)]
-    assert set(counts) <= {0, 1, 2, 3}  # one may be drawn again as it was
-    assert max(counts) >= 2
-    assert 2 <= max(redrawn(leaves=True) for _ in range(20)) <= 3
+    counts = [redrawn() for _ in range(400)]
     np.testing.assert_array_equal(chain.solution.V, before)
+    # One, and another one for every head of a coin until there is no more.
+    expected = [0, 1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 32]
+    np.testing.assert_allclose(np.bincount(counts, minlength=7) / 400, expected, atol=0.08)
+
+
+def test_a_single_component_is_always_drawn_anew():
+    chain = chain_of(Problem(covariance_source(PITPROPS), [L0(3)]))
+    drawn = [chain._redrawn() for _ in range(20)]
+    assert all(L0(3).contains(V[:, 0]) for V in drawn)
+    assert len({(V != 0).tobytes() for V in drawn}) > 1
 
 
 def test_a_chain_makes_its_rounds_and_keeps_the_best_of_them():
@@ -166,27 +184,53 @@ def test_a_chain_makes_its_rounds_and_keeps_the_best_of_them():
     assert chain.advance(0.0).attempts == chain.attempts  # there is no round left
 
 
-def test_rounds_in_vain_lead_away_and_the_best_stays_known():
-    """Half of the components are drawn anew in every round here, so that rounds end lower."""
+@pytest.mark.parametrize("warmth", [0.0, 1e9])
+def test_a_chain_goes_on_from_what_is_not_too_bad_and_the_best_stays_known(warmth):
+    """From nothing that is worse without any warmth, and from everything with much of it."""
+    problem = Problem(covariance_source(PITPROPS), [L0(3)] * 6, strategy=Strategy(warmth=warmth))
+    chain = chain_of(problem, rounds=20)
+    best, stands, ups, downs = chain.value, chain.value, 0, 0
+    while not chain.is_over:
+        chain.advance(0.0)
+        value = chain.attempts[-1].value * problem.total
+        ups += value > stands + 1e-9 * problem.total
+        downs += value < stands - 1e-9 * problem.total
+        best, stands = max(best, value), value if warmth else max(stands, value)
+        assert chain._height == pytest.approx(stands, rel=1e-9)
+        assert problem.value(chain._V) == pytest.approx(stands, rel=1e-9)
+        assert chain.value == pytest.approx(best, rel=1e-9)
+    assert ups > 0
+    assert downs > 0
+
+
+def test_whoever_watches_is_told_of_every_stretch_and_may_end_the_rounds():
+    class Watching:
+        stopped, begun, ended = False, 0, 0
+
+        def begin(self, task: str) -> None:
+            self.begun += task == "perturbation"
+
+        def end(self) -> None:
+            self.ended += 1
+            self.stopped = self.begun == 3
+
+    monitor = Watching()
     problem = Problem(covariance_source(PITPROPS), [L0(3)] * 6)
-    shares = {}
-    for patience in (0, 10**6):
-        impatient = replace(problem, strategy=Strategy(patience=patience, warmth=1e-9))
-        chain = chain_of(impatient, rounds=30).advance(60.0)
-        best = max(each.value for each in chain.attempts)
-        assert chain.value / problem.total >= best - 1e-9
-        shares[patience] = [each.value for each in chain.attempts]
-    # Those that leave are finished from wherever they are.
-    assert np.std(shares[0]) > 1e-4
-    assert not np.allclose(shares[0], shares[10**6], atol=1e-4)
+    search = searched(problem, monitor)
+    before, ended = search.value, monitor.ended
+    attempts = perturb(search, 1000, np.random.RandomState(0), 1)
+    # A single chain is asked for one round at a time, and its runs are not reported one by one.
+    assert monitor.begun == monitor.ended - ended == len(attempts) == 3
+    assert search.value >= before
+    assert perturb(search, 1000, np.random.RandomState(0), 1) == []
 
 
 def test_rounds_on_a_pool_do_not_touch_the_data_and_end_on_all_features():
     X = data(150, 300, 2)
-    narrow = Strategy(least_features=1, scope=1)
+    narrow = Strategy(least_features=1, scope=2)
     problem = Problem(as_source(as_data(X)), [L0(5)] * 3, strategy=narrow)
     search = searched(problem)
-    pool = around(problem, search.found.V, 4)
+    pool = around(problem, search.found.V, widened=narrow.scope)
     assert pool.problem.source.n_features < 300
     inside = pool.inside(search.found.V)
     np.testing.assert_array_equal(pool.embed(inside), search.found.V)

@@ -21,6 +21,8 @@ from redac.solver.problem import Problem
 from redac.sources.base import Array, Indices, Source
 from redac.threads import one_thread
 
+# The most steps of the optimiser: a guard. Half or twenty times as many come to the same.
+_MOST_STEPS = 50
 # No part of S with more features than this is formed here: 128 megabytes.
 _LARGEST_PART = 4000
 
@@ -52,7 +54,7 @@ def polish(problem: Problem, V: Array) -> Array:
             method="L-BFGS-B",
             bounds=Bounds(lower, upper) if np.isfinite(lower).any() else None,
             options={
-                "maxiter": problem.strategy.polish_steps,
+                "maxiter": _MOST_STEPS,
                 # A tenth: one short step must not end what the next ones would gain.
                 "ftol": 0.1 * problem.tol * problem.total / problem.source.total,
                 "gtol": 1e-9,

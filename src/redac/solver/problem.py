@@ -125,8 +125,9 @@ class Problem:
 
     @property
     def n_redraws(self) -> int:
-        """How many components are drawn anew: fewer than all where a sweep is much work."""
-        return int(min(self.strategy.redraws / (self.work or 1.0), len(self.constraints)))
+        """How often components are drawn anew: each alone and with others; less, the more work."""
+        r = len(self.constraints)
+        return int(min(self.strategy.redraws / (self.work or 1.0), 2 * r if r > 1 else 1))
 
     @property
     def n_seeds(self) -> int:

@@ -24,22 +24,34 @@ _ROWS_AT_A_TIME = 128
 def redraw(problem: Problem, V: Array, i: int) -> Array:
     """Loadings V with component i drawn anew; zero if the others leave nothing to explain.
 
-    It is the row of what they leave that promises most, with exchanges of features from there.
+    It grows from rows of what they leave, those that promise most, by exchanges of features.
     """
     new = V.copy()
     new[:, i] = 0.0
     basis, constraint = Basis.of(new).Q, problem.constraints[i]
     rest = Rest(problem.source, basis, problem.source.dot(basis), problem.strategy.outside)
-    v = _most_promising(problem, rest, constraint)
+    height = NOISE * problem.total
+    seen: set[bytes] = set()
+    for v in _most_promising(problem, rest, constraint):
+        v = _grown(problem, rest, constraint, v, seen)
+        value, outside = rest.quotient(v)
+        if value > height and outside > _INSIDE**2:
+            new[:, i], height = v, value
+    return new
+
+
+def _grown(
+    problem: Problem, rest: Rest, constraint: Constraint, v: Array, seen: set[bytes]
+) -> Array:
+    """Loadings after exchanges, as long as these gain and lead to supports not seen before."""
     for _ in range(problem.n_exchanges):
-        exchanged = rest.exchanged(v, constraint)
+        support = (v != 0.0).tobytes()
+        exchanged = None if support in seen else rest.exchanged(v, constraint)
+        seen.add(support)
         if exchanged is None:
             break
         v = exchanged
-    value, outside = rest.quotient(v)
-    if value > NOISE * problem.total and outside > _INSIDE**2:
-        new[:, i] = v
-    return new
+    return v
 
 
 def redraw_at_random(problem: Problem, V: Array, i: int, rng: np.random.RandomState) -> Array:
@@ -73,12 +85,13 @@ def strongest(problem: Problem) -> Indices:
     return looked_at[np.argsort(-sums, kind="stable")[: strategy.least_features]]
 
 
-def _most_promising(problem: Problem, rest: Rest, constraint: Constraint) -> Array:
-    """The row of what is left, as loadings, that explains most."""
+def _most_promising(problem: Problem, rest: Rest, constraint: Constraint) -> Iterator[Array]:
+    """The rows of what is left, as loadings, that explain most."""
     left = rest.matrix()
     seeds = np.column_stack([*_seeds(problem, left, constraint)] or [np.zeros(len(left))])
     values = (seeds * (left @ seeds)).sum(axis=0) / np.maximum(rest.outside(seeds), _INSIDE)
-    return np.ascontiguousarray(seeds[:, np.argmax(values)])
+    for j in np.argsort(-values, kind="stable")[: problem.strategy.tried]:
+        yield np.ascontiguousarray(seeds[:, j])
 
 
 def _seeds(problem: Problem, left: Array, constraint: Constraint) -> Iterator[Array]:

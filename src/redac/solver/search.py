@@ -100,15 +100,28 @@ class Search:
             yield from self._redraw_each()
 
     def _redraw_each(self) -> Iterator[None]:
-        """Draw the components of the best anew, one at a time, those that add least first."""
+        """Draw the components of the best anew, one at a time, those that add least first.
+
+        Then again, each together with others that add little.
+        """
         problem = self.problem
-        left = list(range(len(problem.constraints)))
+        r = len(problem.constraints)
         also = strongest(problem) if problem.n_redraws else None
-        for _ in range(problem.n_redraws):
+        left: list[int] = []
+        for number in range(problem.n_redraws):
+            left = left or list(range(r))
             V = self.found.V
-            i = left.pop(int(problem.contributions(V)[left].argmin()))
+            order = [int(i) for i in problem.contributions(V).argsort(kind="stable")]
+            first = next(i for i in order if i in left)
+            left.remove(first)
+            others = [i for i in order if i != first][: problem.strategy.redrawn - 1]
             part = around(problem, V, also)
-            step = Step(part, Solution(redraw(part.problem, part.inside(V), i)))
+            new = part.inside(V).copy()
+            chosen = [first] if number < r else [first, *others]
+            new[:, chosen] = 0.0
+            for i in chosen:
+                new = redraw(part.problem, new, i)
+            step = Step(part, Solution(new))
             if step.value >= self.value - self._leeway:
                 self.runs[-1] = step
                 yield from self._finish(-1)

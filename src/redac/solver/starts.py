@@ -109,7 +109,7 @@ class Starts:
             return strategy.first_ridge
         if problem.least_separation > 0.0:
             return 0.0
-        return strategy.first_ridge * min(1.0, strategy.plain / problem.work)
+        return strategy.first_ridge * min(1.0, strategy.redraws / problem.work)
 
     def usual_count(self, init: str | Array) -> int:
         """How many are tried unless somebody says: behind the principal axes all without chance."""

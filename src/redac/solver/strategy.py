@@ -22,42 +22,42 @@ class Strategy:
     ----------
     first_ridge : η of the first sweeps from a start, and of the first polish. It keeps components
         apart while they look for their places.
-    plain : where a sweep is more work than this, the ridge of the first start is smaller by as
-        much, so that it is followed nearly as in the paper.
     rough : first sweeps end when one gains no more than this share of the variance.
     calm : features are exchanged when a sweep gains no more than this share of the variance.
     scope : sweeps look at so many times as many features as each component may use.
     least_features : but at no fewer features than this in all, where there are so many.
     sweeps_between : the most sweeps before the next polish.
-    polish_steps : the most steps of the optimiser in one polish.
     outside : the least squared length of what a component that is exchanged or drawn anew has
         outside the span of the others. Closer ones explain more, but tend to collapse.
-    seeds : a new component grows from a row of S; so many rows are tried, divided by the numbers
-        of features and of components.
+    seeds : a new component grows from a row of S; so many rows are looked at, divided by the
+        numbers of features and of components.
+    tried : features are exchanged from so many of them, those that explain most.
     exchanges : features are exchanged if that is no more work than this.
     rows : rows of S are looked at for small groups of features if they are no more work than this.
     leeway : a start is finished if it is behind by no more than this share of the variance,
         divided by the work of a sweep.
-    redraws : so often, divided by the work of a sweep, components are drawn anew after the
-        starts, at most each of them twice.
+    redraws : so often, divided by the work of a sweep, components are drawn anew after the starts:
+        each of them once, and then each with others. Where a sweep is more work than this, the
+        first start is followed nearly as in the paper.
+    redrawn : so many components are drawn anew together.
     warmth : in the rounds of ``n_perturbations``, how much less a result may explain and still be
         gone on from, on average, as a share of the variance.
     """
 
     first_ridge: float = 0.1
-    plain: float = 1e5
     rough: float = 1e-3
     calm: float = 1e-4
     scope: int = 3
     least_features: int = 500
     sweeps_between: int = 4
-    polish_steps: int = 50
     outside: float = 0.2
     seeds: float = 2e4
+    tried: int = 3
     exchanges: float = 1e5
     rows: float = 3e8
     leeway: float = 3e3
     redraws: float = 3e5
+    redrawn: int = 3
     warmth: float = 1e-3
 
 
