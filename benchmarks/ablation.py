@@ -68,7 +68,7 @@ def variants() -> list[Variant]:
     """The default, everything switched off, everything halved and doubled."""
     found = [Variant("default")]
     found += [Variant(f"without {move}", without=move) for move in ("polish", "exchange", "swap")]
-    off = ("first_ridge", "plain", "exchanges", "rows", "leeway", "redraws")
+    off = ("first_ridge", "exchanges", "rows", "leeway", "redraws")
     found += [Variant(f"{name} = 0", replace(DEFAULT, **{name: 0.0})) for name in off]
     for field in fields(Strategy):
         value = getattr(DEFAULT, field.name)
@@ -79,7 +79,7 @@ def variants() -> list[Variant]:
             found.append(
                 Variant(f"{field.name} × {factor:g}", replace(DEFAULT, **{field.name: changed}))
             )
-    return [each for each in found if not each.name.startswith(("warmth", "patience"))]
+    return [each for each in found if not each.name.startswith("warmth")]
 
 
 def measured(variant: Variant, problem: TestProblem) -> tuple[float, float]:

@@ -116,13 +116,14 @@ def test_effort_falls_where_work_rises_with_the_size():
 
 @pytest.mark.parametrize("d", [1, 20, 3000])
 @pytest.mark.parametrize("r", [1, 5])
-def test_every_component_is_drawn_anew_once_at_most_and_one_row_is_tried_at_least(d, r):
+def test_every_component_may_be_drawn_anew_and_one_row_is_looked_at_at_least(d, r):
     source = Gram(np.eye(d))
     least, most = (
         Problem(source, [L0(1)] * r, strategy=Strategy(redraws=effort, seeds=effort))
         for effort in (0.0, 1e12)
     )
-    assert (least.n_redraws, most.n_redraws) == (0, r)
+    assert least.n_redraws == 0
+    assert most.n_redraws == (2 * r if r > 1 else 1)  # each alone, and each with others
     assert least.n_seeds == 1
     assert most.n_seeds > d  # all of them
 

@@ -728,7 +728,7 @@ def test_drawing_components_anew_gains_here_and_there_and_never_loses(bounds):
         task = problem("gram", bounds, seed, strategy=Strategy())
         before, after = hunted(task, redraws=0), hunted(task)
         assert before.n_redrawn == 0
-        assert after.n_redrawn <= R
+        assert after.n_redrawn <= 2 * R
         n_redrawn += after.n_redrawn
         assert feasible(task, after.found.V)
         assert after.found.status is Status.CONVERGED
@@ -745,7 +745,7 @@ def test_components_are_drawn_anew_as_often_as_the_work_of_a_sweep_allows():
     task = problem("gram", "mixed", strategy=Strategy())
     assert hunted(task, redraws=0.99 * task.work).n_redrawn == 0
     assert hunted(task, redraws=1.01 * task.work).n_redrawn == 1
-    assert 1 < hunted(task, redraws=np.inf).n_redrawn <= R
+    assert 1 < hunted(task, redraws=np.inf).n_redrawn <= 2 * R
 
 
 def test_given_starts_are_all_that_is_tried_if_somebody_says_how_many():

@@ -569,14 +569,14 @@ def test_sweeps_begin_with_a_ridge_but_for_the_first_start_where_they_are_much_w
     named = unit_columns(30, 2, seed=0) if init == "array" else init
     work = Problem(S, [L0(3)] * 2).work
 
-    def ridges(plain: float, **options) -> list[float]:
-        strategy = Strategy(first_ridge=0.08, plain=plain)
+    def ridges(redraws: float, **options) -> list[float]:
+        strategy = Strategy(first_ridge=0.08, redraws=redraws)
         starts = starts_of(S, [L0(3)] * 2, strategy=strategy, **options)
         return [each.first_ridge for each in starts.sequence(named, 3)]
 
-    for plain, expected in ((2 * work, 0.08), (work / 4, 0.02), (0.0, 0.0)):
+    for redraws, expected in ((2 * work, 0.08), (work / 4, 0.02), (0.0, 0.0)):
         first = 0.0 if init == "array" else expected
-        assert ridges(plain) == pytest.approx([first, 0.08, 0.08])
+        assert ridges(redraws) == pytest.approx([first, 0.08, 0.08])
     assert ridges(work, least_separation=0.1) == [0.0, 0.08, 0.08]
 
 

@@ -94,7 +94,10 @@ class Rest:
         if constraint.free_range == (0.0, np.inf):
             value[b < value * beta] = -np.inf  # the weights of the two would differ in sign
         value[:, forbidden] = -np.inf
-        j, entering = divmod(int(np.argmax(value)), v.size)
+        # Beside others, features that span the same are equal: the one with most outside enters.
+        is_best = value >= value.max() * (1.0 - _ROUNDING)
+        best = np.where(is_best, self._lengths, -np.inf)
+        j, entering = divmod(int(np.argmax(best)), v.size)
         now = (Av @ v)[0] / max((Qv @ v)[0], _ROUNDING)
         is_better = value[j, entering] > now * (1.0 + _ROUNDING)
         return (int(support[j]), entering) if is_better else None

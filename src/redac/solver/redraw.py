@@ -12,12 +12,15 @@ import numpy as np
 from redac.constraints import Constraint
 from redac.solver.exchange import Rest
 from redac.solver.iterate import NOISE
-from redac.solver.problem import Problem
+from redac.solver.problem import EQUAL, Problem
+from redac.solver.starts import oriented
 from redac.solver.variance import Basis
 from redac.sources.base import Array, Indices
 
 # A component whose part outside the span of others is no longer than this is inside it.
 _INSIDE = 1e-6
+# Steps to the best loadings of a support; the order of rows hardly changes any more after them.
+_POWER_STEPS = 3
 _ROWS_AT_A_TIME = 128
 
 
@@ -32,10 +35,10 @@ def redraw(problem: Problem, V: Array, i: int) -> Array:
     rest = Rest(problem.source, basis, problem.source.dot(basis), problem.strategy.outside)
     height = NOISE * problem.total
     seen: set[bytes] = set()
-    for v in _most_promising(problem, rest, constraint):
-        v = _grown(problem, rest, constraint, v, seen)
+    for start in _most_promising(problem, rest, constraint):
+        v = _grown(problem, rest, constraint, start, seen)
         value, outside = rest.quotient(v)
-        if value > height and outside > _INSIDE**2:
+        if value > height * (1.0 + EQUAL) and outside > _INSIDE**2:
             new[:, i], height = v, value
     return new
 
@@ -43,7 +46,11 @@ def redraw(problem: Problem, V: Array, i: int) -> Array:
 def _grown(
     problem: Problem, rest: Rest, constraint: Constraint, v: Array, seen: set[bytes]
 ) -> Array:
-    """Loadings after exchanges, as long as these gain and lead to supports not seen before."""
+    """The best loadings on a support, and exchanges while they lead to supports not seen before."""
+    if constraint.free_range is not None and v.any():
+        best = rest.leading(np.flatnonzero(v))
+        is_better = constraint.contains(best) and rest.quotient(best)[0] > rest.quotient(v)[0]
+        v = best if is_better else v
     for _ in range(problem.n_exchanges):
         support = (v != 0.0).tobytes()
         exchanged = None if support in seen else rest.exchanged(v, constraint)
@@ -58,9 +65,10 @@ def redraw_at_random(problem: Problem, V: Array, i: int, rng: np.random.RandomSt
     """Loadings V with component i drawn anew from a direction at random."""
     new = V.copy()
     new[:, i] = 0.0
-    basis = Basis.of(new).Q
-    w = problem.source.dot(rng.standard_normal((len(V), 1)))[:, 0]
-    new[:, i] = problem.constraints[i].maximize(w - basis @ (basis.T @ w))
+    basis, constraint = Basis.of(new).Q, problem.constraints[i]
+    w = problem.source.dot(rng.standard_normal((len(V), 1)))
+    w = oriented(w - basis @ (basis.T @ w), [constraint])
+    new[:, i] = constraint.maximize(np.ascontiguousarray(w[:, 0]))
     return new
 
 
@@ -85,13 +93,23 @@ def strongest(problem: Problem) -> Indices:
     return looked_at[np.argsort(-sums, kind="stable")[: strategy.least_features]]
 
 
-def _most_promising(problem: Problem, rest: Rest, constraint: Constraint) -> Iterator[Array]:
-    """The rows of what is left, as loadings, that explain most."""
+def _most_promising(problem: Problem, rest: Rest, constraint: Constraint) -> list[Array]:
+    """Rows of what is left, as loadings, on whose supports most is explained, all different."""
     left = rest.matrix()
     seeds = np.column_stack([*_seeds(problem, left, constraint)] or [np.zeros(len(left))])
-    values = (seeds * (left @ seeds)).sum(axis=0) / np.maximum(rest.outside(seeds), _INSIDE)
-    for j in np.argsort(-values, kind="stable")[: problem.strategy.tried]:
-        yield np.ascontiguousarray(seeds[:, j])
+    W, product = seeds, left @ seeds
+    for _ in range(_POWER_STEPS):
+        W = np.where(product * W > 0.0, product, 0.0)
+        W /= np.maximum(np.linalg.norm(W, axis=0), np.finfo(float).tiny)
+        product = left @ W
+    values = (W * product).sum(axis=0) / np.maximum(rest.outside(W), _INSIDE)
+    found: dict[bytes, Array] = {}
+    for j in np.argsort(-values, kind="stable"):
+        v = np.ascontiguousarray(seeds[:, j])
+        found.setdefault((v != 0.0).tobytes(), v)
+        if len(found) == problem.strategy.tried:
+            break
+    return list(found.values())
 
 
 def _seeds(problem: Problem, left: Array, constraint: Constraint) -> Iterator[Array]:

@@ -69,7 +69,8 @@ class Starts:
             rest = U - U @ basis @ basis.T
             lengths = np.linalg.norm(rest, axis=1)
             is_new = lengths**2 >= self._problem.strategy.outside
-            best = int(np.argmax(np.where(is_new, shares, lengths - 1.0)))
+            # Shares that differ by less than rounding are equal: the strongest feature leads.
+            best = int(np.argmax(np.where(is_new, shares.round(6), lengths - 1.0)))
             basis = np.column_stack([basis, rest[best] / (lengths[best] or 1.0)])
             loadings[:, i] = Q @ U[best]
         return loadings

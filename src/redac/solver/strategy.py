@@ -20,8 +20,8 @@ class Strategy:
 
     Attributes
     ----------
-    first_ridge : η of the first sweeps from a start, and of the first polish. It keeps components
-        apart while they look for their places.
+    first_ridge : η of the first sweeps from a start. It keeps components apart while they look for
+        their places.
     rough : first sweeps end when one gains no more than this share of the variance.
     calm : features are exchanged when a sweep gains no more than this share of the variance.
     scope : sweeps look at so many times as many features as each component may use.
