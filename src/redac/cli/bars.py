@@ -35,6 +35,7 @@ class SweepProgress:
         self._sweeps: TaskID | None = None
         self._rows: TaskID | None = None
         self._n_passes = 0
+        self._explained = ""  # by the last sweep, also while the next task has none yet
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -54,7 +55,9 @@ class SweepProgress:
             self._progress.remove_task(self._sweeps)
         self._n_sweeps = 0
         self._sweeps = self._progress.add_task(
-            f"{task} {number}", total=self._max_sweeps, counted="sweep 0"
+            f"{task} {number}",
+            total=self._max_sweeps,
+            counted=f"sweep 0 {self._explained}".rstrip(),
         )
         return self._on_sweep
 
@@ -67,8 +70,8 @@ class SweepProgress:
     def _on_sweep(self, number: int, objective: float, V: Array) -> bool:
         if self._sweeps is not None:
             self._n_sweeps += 1
-            explained = f"{100 * (1 - objective):.2f} % explained"
-            counted = f"sweep {self._n_sweeps} {explained}"
+            self._explained = f"{100 * (1 - objective):.2f} % explained"
+            counted = f"sweep {self._n_sweeps} {self._explained}"
             self._progress.update(self._sweeps, advance=1, counted=counted)
         return False
 
