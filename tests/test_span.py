@@ -16,14 +16,15 @@ from redac.sources import as_data, as_source
 D, K = 20, 8
 
 
-def overlapping(seed: int, noise: float = 0.0) -> np.ndarray:
-    """Three components of eight features, the next beginning where two of the last are left."""
+def overlapping(seed: int, noise: float = 0.0, shift: int = 4) -> np.ndarray:
+    """Three components of eight features, each shifted against the last, as in Camacho et al."""
     rng = np.random.default_rng(seed)
     loadings = np.zeros((D, 3))
     for i in range(3):
-        loadings[6 * i : 6 * i + K, i] = rng.standard_normal(K)
+        signs = rng.choice([-1.0, 1.0], K)
+        loadings[shift * i : shift * i + K, i] = signs * rng.uniform(0.4, 1.0, K)
     loadings /= np.linalg.norm(loadings, axis=0)
-    X = rng.standard_normal((100, 3)) * [3.0, 2.0, 1.5] @ loadings.T
+    X = rng.standard_normal((100, 3)) @ loadings.T
     return X + noise * rng.standard_normal(X.shape)
 
 
@@ -32,9 +33,12 @@ def starts_of(X: np.ndarray, k: int = K) -> Starts:
     return Starts(problem, np.random.RandomState(0))
 
 
-def test_overlapping_components_without_noise_are_found():
+@pytest.mark.parametrize("shift", [4, 6])
+def test_overlapping_components_without_noise_are_found(shift):
     found = [
-        SparsePCA(3, cardinality=K).fit(overlapping(seed)).explained_variance_ratio_.sum()
+        SparsePCA(3, cardinality=K)
+        .fit(overlapping(seed, shift=shift))
+        .explained_variance_ratio_.sum()
         for seed in range(20)
     ]
     assert sum(share > 0.9999 for share in found) >= 18
