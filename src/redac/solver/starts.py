@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from redac.constraints import Constraint
+from redac.solver.iterate import NOISE
 from redac.solver.problem import Problem
 from redac.sources.base import Array
 from redac.threads import one_thread
@@ -59,7 +60,7 @@ class Starts:
         that are not too close to each other are taken.
         """
         axes, values = self._axes()
-        Q = axes[:, values > 0.0]
+        Q = axes[:, values > NOISE * self._problem.total]
         strengths = np.linalg.norm(Q, axis=1)
         rows = np.argsort(-strengths, kind="stable")[: self._problem.n_seeds]
         loadings = np.zeros_like(axes)
