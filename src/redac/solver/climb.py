@@ -113,7 +113,8 @@ def converge(problem: Problem, step: Step) -> Iterator[Step]:
         count = step.solution.n_sweeps - before.solution.n_sweeps
         # A single sweep began with the best scores; later ones with those that others left behind.
         if not is_polished or count > 1 or step.solution.gain > tol:
-            step, is_polished = _polished(step), True
+            polished = _polished(step)
+            step, is_polished = polished, polished is step
             continue
         if problem.least_separation > 0.0:
             # The sweep may have made room for an update that it had refused, and the next one may
