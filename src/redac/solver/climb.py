@@ -1,11 +1,13 @@
-"""The way from one start to a solution: sweeps, and between them the moves that sweeps lack.
+"""The way from one start to a solution, in three parts.
 
-Sweeps look at promising features only, on their small part of S. When they have ended, one look at
-all features says whether another feature would enter; if so, it is let in and the sweeps go on, if
-not, a sweep over all features would do what the last one did. The objective never rises: a smaller
-ridge, better scores, polished and exchanged loadings all lower it.
+First sweeps find a place (``settle``), then sweeps and exchanges find supports (``explore``), then
+sweeps and polish find exact loadings (``converge``). All look at promising features only, on their
+small part of S. At the end one look at all features says whether another one would enter; if so, it
+is let in and the run explores again, if not, a sweep over all features would do what the last one
+did. The objective never rises: a smaller ridge, better scores, polished and exchanged loadings all
+lower it.
 
-Both functions are generators: they stand still after every sweep, and whoever drives them decides
+The three are generators: they stand still after every sweep, and whoever drives them decides
 whether to go on.
 """
 

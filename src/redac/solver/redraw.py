@@ -19,8 +19,6 @@ from redac.sources.base import Array, Indices
 
 # A component whose part outside the span of others is no longer than this is inside it.
 _INSIDE = 1e-6
-# Steps to the best loadings of a support; the order of rows hardly changes any more after them.
-_POWER_STEPS = 3
 _ROWS_AT_A_TIME = 128
 
 
@@ -97,12 +95,11 @@ def _most_promising(problem: Problem, rest: Rest, constraint: Constraint) -> lis
     """Rows of what is left, as loadings, on whose supports most is explained, all different."""
     left = rest.matrix()
     seeds = np.column_stack([*_seeds(problem, left, constraint)] or [np.zeros(len(left))])
-    W, product = seeds, left @ seeds
-    for _ in range(_POWER_STEPS):
-        W = np.where(product * W > 0.0, product, 0.0)
-        W /= np.maximum(np.linalg.norm(W, axis=0), np.finfo(float).tiny)
-        product = left @ W
-    values = (W * product).sum(axis=0) / np.maximum(rest.outside(W), _INSIDE)
+    # One power step on each support: loadings of a row say too little about what it can explain.
+    product = left @ seeds
+    W = np.where(product * seeds > 0.0, product, 0.0)
+    W /= np.maximum(np.linalg.norm(W, axis=0), np.finfo(float).tiny)
+    values = (W * (left @ W)).sum(axis=0) / np.maximum(rest.outside(W), _INSIDE)
     found: dict[bytes, Array] = {}
     for j in np.argsort(-values, kind="stable"):
         v = np.ascontiguousarray(seeds[:, j])

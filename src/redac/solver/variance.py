@@ -92,14 +92,6 @@ class Explained:
         scores = X @ basis.Q
         return cls(basis, scores.T @ scores)
 
-    @classmethod
-    def of_products(cls, V: Array, SV: Array) -> Explained:
-        """The same where SV is at hand, for components that are DISTINCT: others lose digits."""
-        basis = Basis.of(V)
-        back = np.linalg.inv(basis.R[:, basis.independent])
-        kept = V[:, basis.independent].T @ SV[:, basis.independent]
-        return cls(basis, back.T @ ((kept + kept.T) / 2) @ back)
-
     def in_order(self, order: Indices) -> Explained:
         """The same components in another order."""
         basis = Basis.of(self.basis.R[:, order])
