@@ -31,7 +31,7 @@ many non-zeros as redac and as few more as possible, and is kept in `benchmarks/
 they can be set to a number of non-zeros but not to an l1 norm. "> 180 s" is a fit that was ended
 after that time in this run; with "recorded", it was ended when its penalty was searched for and not
 tried again. "Plain NumPy" is Algorithm 1 or 2 on X from exact principal axes, with the tolerance
-and the limit of 1000 sweeps of redac; redac itself tries two starts, three up to 500 features.
+and the limit of 1000 sweeps of redac; redac itself tries three starts.
 
 "One more sweep" starts from the components of redac, "after plain" from those of the plain
 algorithm, with least-squares scores; the gain is a share of the variance. With l1 bounds redac

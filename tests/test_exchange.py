@@ -15,9 +15,10 @@ from redac.constraints import L0, L1, Nonnegative
 from redac.datasets import load_pitprops
 from redac.exceptions import ExhaustedWarning
 from redac.solver import variance
+from redac.solver.climb import Start
 from redac.solver.exchange import Rest, _larger_root, exchange
 from redac.solver.problem import Problem
-from redac.solver.starts import Start, Starts
+from redac.solver.starts import Starts
 from redac.solver.strategy import Strategy
 from redac.solver.sweep import Status
 from redac.sources import Columns, Factor, Gram, as_data

@@ -22,7 +22,7 @@ LAYERS = (
     ("show",),
     ("disk", "plots"),
     ("datasets", "files", "model"),
-    ("methods",),
+    ("methods", "choose"),
     ("redac",),
     ("experiments",),
     ("cli",),

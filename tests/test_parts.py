@@ -123,7 +123,7 @@ def test_every_component_may_be_drawn_anew_and_one_row_is_looked_at_at_least(d, 
         for effort in (0.0, 1e12)
     )
     assert least.n_redraws == 0
-    assert most.n_redraws == (2 * r if r > 1 else 1)  # each alone, and each with others
+    assert most.n_redraws == r
     assert least.n_seeds == 1
     assert most.n_seeds > d  # all of them
 

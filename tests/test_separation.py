@@ -16,9 +16,10 @@ from helpers import (
     unit_columns,
 )
 from redac.constraints import L0, L1, Nonnegative
+from redac.solver.climb import Start
 from redac.solver.polish import polish
 from redac.solver.problem import Problem
-from redac.solver.starts import Start, Starts
+from redac.solver.starts import Starts
 from redac.solver.sweep import Status
 from redac.solver.variance import Explained, is_separated, separation
 from redac.sources.factor import Factor

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from redac.constraints import Constraint
+from redac.solver.climb import Start
 from redac.solver.perturbation import perturb
 from redac.solver.problem import Problem
 from redac.solver.search import Search
-from redac.solver.starts import Start
 from redac.solver.sweep import OnSweep, Status
 from redac.sources import Gram
 from redac.sources.base import Array

@@ -17,15 +17,14 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import cycle, islice
 
 import numpy as np
 
-from redac.constraints import largest
+from redac.constraints import largest, oriented
 from redac.solver.exchange import exchange
 from redac.solver.polish import polish
 from redac.solver.problem import Part, Problem
-from redac.solver.starts import Start, oriented
 from redac.solver.swap import swap
 from redac.solver.sweep import Solution, Status, directions, sweeps
 from redac.sources.base import Array, Indices
@@ -35,6 +34,14 @@ from redac.sources.base import Array, Indices
 _CALM = 0.8
 # Digits of loadings that are compared where supports alone do not say where a run will end.
 _SAME = 6
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where to set out from, and η of the first sweeps from there."""
+
+    V: Array
+    first_ridge: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ def explore(problem: Problem, step: Step) -> Generator[Step, None, Step]:
     return step
 
 
-def converge(problem: Problem, step: Step) -> Iterator[Step]:
+def converge(problem: Problem, step: Step) -> Generator[Step, None, None]:
     """Sweeps and polish in turn, until a sweep over all features gains ``tol`` or less.
 
     A look at all features may read all data; it comes when nothing is left to gain with those at
@@ -188,13 +195,14 @@ def promising(problem: Problem, W: Array, widened: int = 1) -> Indices:
     """Features that sweeps are likely to use.
 
     For each component those it would use now, and some times as many with the largest entries of
-    w; and those that come next for any component, up to the least number of all.
+    w; and those that come next for any component, up to the least number of all. Where W has more
+    columns than there are components, their constraints serve again.
     """
     strategy = problem.strategy
     least = min(widened * strategy.least_features, problem.n_varying)
     reach = np.zeros(len(W))
     chosen = np.zeros(len(W), dtype=bool)
-    for w, constraint in zip(W.T, problem.constraints, strict=True):
+    for w, constraint in zip(W.T, cycle(problem.constraints), strict=False):
         magnitudes = np.abs(w)
         support = np.flatnonzero(constraint.maximize(np.ascontiguousarray(w)))
         count = widened * strategy.scope * support.size

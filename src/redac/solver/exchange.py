@@ -48,6 +48,20 @@ class Rest:
         value = float(x @ self._part(support) @ x - 2.0 * inside @ along)
         return value / max(length, _ROUNDING), length
 
+    def dot(self, W: Array) -> Array:
+        """A W for a block W of columns."""
+        product = self._source.dot(W)
+        product -= self._b @ (self._C.T @ W)
+        product -= self._C @ (self._b.T @ W)
+        return product
+
+    def values(self, W: Array, SW: Array) -> Array:
+        """What unit vectors W, as columns, add, with their products SW: less than that where they
+        have too little outside the span of the others."""
+        both = (self._b.T @ W) * (self._C.T @ W)
+        added = (W * SW).sum(axis=0) - 2.0 * both.sum(axis=0)
+        return np.asarray(added / np.maximum(self.outside(W), self._least_outside))
+
     def outside(self, W: Array) -> Array:
         """The squared lengths of the parts of unit vectors, as columns, outside that span."""
         inside = self._b.T @ W
@@ -135,7 +149,7 @@ def exchange(problem: Problem, V: Array) -> Array:
     least_gain = problem.tol * problem.total
     least_separation = max(problem.least_separation, variance.DISTINCT)
     for i in chosen:
-        rest = _rest_beside(problem, best, SV, i)
+        rest = rest_beside(problem, best, SV, i)
         v = None if rest is None else rest.exchanged(best[:, i], problem.constraints[i])
         if v is None:
             continue
@@ -156,11 +170,13 @@ def _can_exchange(constraint: Constraint, v: Array) -> bool:
     return constraint.free_range is not None and 0 < int(np.count_nonzero(v)) < v.size
 
 
-def _rest_beside(problem: Problem, V: Array, SV: Array, i: int) -> Rest | None:
+def rest_beside(problem: Problem, V: Array, SV: Array, i: int) -> Rest | None:
     """What the components other than i leave; None where they are too close together to tell."""
     live = np.asarray(V.any(axis=0))
     live[i] = False
     others = V[:, live]
+    if not others.size:
+        return Rest(problem.source, others, others, problem.strategy.outside)
     gram = others.T @ others
     if not variance.is_separated(gram, variance.DISTINCT):
         return None

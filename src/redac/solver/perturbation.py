@@ -16,11 +16,10 @@ import numpy as np
 from joblib import Parallel
 
 from redac.solver.attempts import Attempt
-from redac.solver.climb import Step, around, converge, explore, settle
+from redac.solver.climb import Start, Step, around, converge, explore, settle
 from redac.solver.problem import Problem
 from redac.solver.redraw import redraw_at_random
 from redac.solver.search import Search
-from redac.solver.starts import Start
 from redac.solver.sweep import Solution
 from redac.sources.base import Array
 from redac.workers import delayed, signals_wait

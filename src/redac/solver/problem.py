@@ -74,8 +74,10 @@ class Problem:
 
     @cached_property
     def work(self) -> float:
-        """What a sweep over all features costs, in multiplications."""
-        return float(max(self.n_varying, 1) * (len(self.constraints) ** 2 + sum(self.used)))
+        """What a sweep over the features that are looked at costs, in multiplications."""
+        wanted = max(self.strategy.scope * sum(self.used), self.strategy.least_features)
+        n_looked_at = max(min(wanted, self.n_varying), 1)
+        return float(n_looked_at * (len(self.constraints) ** 2 + sum(self.used)))
 
     def value(self, V: Array) -> float:
         """What loadings explain with the best scores: what the solver maximises, in units of S."""
@@ -125,9 +127,8 @@ class Problem:
 
     @property
     def n_redraws(self) -> int:
-        """How often components are drawn anew: each alone and with others; less, the more work."""
-        r = len(self.constraints)
-        return int(min(self.strategy.redraws / (self.work or 1.0), 2 * r if r > 1 else 1))
+        """How many components are drawn anew: each once, or fewer, the more work a sweep is."""
+        return int(min(self.strategy.redraws / (self.work or 1.0), len(self.constraints)))
 
     @property
     def n_seeds(self) -> int:

@@ -1,6 +1,7 @@
-"""A component drawn anew: the step that leads from a solution to another one.
+"""Components drawn where others leave much: one that is drawn anew, or one after the other.
 
-A component is taken out, and a sparse vector that explains much of what the others leave comes in.
+The first is the step that leads from a solution to another one: a component is taken out, and a
+sparse vector that explains much of what the others leave comes in. The second is a start.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from redac.constraints import Constraint
-from redac.solver.exchange import Rest
+from redac.constraints import Constraint, oriented
+from redac.solver.exchange import Rest, rest_beside
 from redac.solver.iterate import NOISE
 from redac.solver.problem import EQUAL, Problem
-from redac.solver.starts import oriented
 from redac.solver.variance import Basis
 from redac.sources.base import Array, Indices
 
@@ -57,6 +57,41 @@ def _grown(
             break
         v = exchanged
     return v
+
+
+def in_turn(problem: Problem, directions: Array) -> Array:
+    """Components drawn one after the other, each where those before it leave most.
+
+    Directions, the columns of a matrix, are brought into the set of a component. Those that promise
+    most are followed by power steps, and the best is taken.
+    """
+    source, strategy = problem.source, problem.strategy
+    V = np.zeros((source.n_features, len(problem.constraints)))
+    SV = np.zeros_like(V)
+    seeds: dict[int, tuple[Array, Array]] = {}
+    for i, (kind, constraint) in enumerate(zip(problem.kinds, problem.constraints, strict=True)):
+        if kind not in seeds:
+            W = _brought_into(constraint, directions)
+            seeds[kind] = W, source.dot(W)
+        rest = rest_beside(problem, V, SV, i)
+        if rest is None:
+            break  # those that are drawn cannot be told apart: sweeps find places for the others
+        W, SW = seeds[kind]
+        W = W[:, np.argsort(-rest.values(W, SW), kind="stable")[: strategy.tried]]
+        for _ in range(strategy.power_steps):
+            W = _brought_into(constraint, rest.dot(W))
+        SW = source.dot(W)
+        values = rest.values(W, SW)
+        best = int(np.argmax(values))
+        if values[best] > NOISE * problem.total:
+            V[:, i], SV[:, i] = W[:, best], SW[:, best]
+    return V
+
+
+def _brought_into(constraint: Constraint, W: Array) -> Array:
+    """The vectors of a set that are closest to the columns of W, whichever way these point."""
+    W = oriented(W, [constraint] * W.shape[1])
+    return np.column_stack([constraint.maximize(np.ascontiguousarray(w)) for w in W.T])
 
 
 def redraw_at_random(problem: Problem, V: Array, i: int, rng: np.random.RandomState) -> Array:

@@ -15,10 +15,9 @@ from typing import Protocol
 import numpy as np
 
 from redac.solver.attempts import Attempt
-from redac.solver.climb import Step, around, converge, explore, settle
+from redac.solver.climb import Start, Step, around, converge, explore, settle
 from redac.solver.problem import EQUAL, Problem
 from redac.solver.redraw import redraw, strongest
-from redac.solver.starts import Start
 from redac.solver.sweep import OnSweep, Solution, Status, placed
 from redac.threads import one_thread
 
@@ -75,8 +74,8 @@ class Search:
         """Follow starts to their ends, and keep the best.
 
         What the first ones come to does not depend on those that follow, so that more starts never
-        end lower. ``automatic`` starts are not followed to their ends where they are far behind,
-        and when all have ended, components are drawn anew.
+        end lower. ``automatic`` starts are given up where they are far behind and gain little, and
+        when all have ended, components are drawn anew.
         """
         self.run(self._race(starts) if automatic else self._one_by_one(starts))
 
@@ -87,49 +86,30 @@ class Search:
             yield from self._finish(number)
 
     def _race(self, starts: Iterable[Start]) -> Iterator[None]:
-        """First sweeps from all starts; then on with the best, and with those not far behind it."""
+        """First sweeps from all starts; then on with each of them, the best first."""
         for start in starts:
             yield from self._settle(len(self._came_to), start)
         values = {number: step.value for number, step in self.runs.items()}
         rounding = EQUAL * self.problem.total or 1.0
         # Values that differ by rounding only are equal; the start that came first goes first.
         for number in sorted(values, key=lambda number: -round(values[number] / rounding)):
-            if values[number] >= self.value - self._leeway:
-                yield from self._finish(number)
+            yield from self._finish(number)
         if self.found.V.any():
             yield from self._redraw_each()
 
     def _redraw_each(self) -> Iterator[None]:
-        """Draw the components of the best anew, one at a time, those that add least first.
-
-        Then again, each together with others that add little.
-        """
+        """Draw the components of the best anew, one at a time, those that add least first."""
         problem = self.problem
-        r = len(problem.constraints)
         also = strongest(problem) if problem.n_redraws else None
-        left: list[int] = []
-        for number in range(problem.n_redraws):
-            left = left or list(range(r))
+        left = set(range(len(problem.constraints)))
+        for _ in range(problem.n_redraws):
             V = self.found.V
-            order = [int(i) for i in problem.contributions(V).argsort(kind="stable")]
-            first = next(i for i in order if i in left)
-            left.remove(first)
-            others = [i for i in order if i != first][: problem.strategy.redrawn - 1]
+            order = problem.contributions(V).argsort(kind="stable")
+            i = next(int(i) for i in order if i in left)
+            left.remove(i)
             part = around(problem, V, also)
-            new = part.inside(V).copy()
-            chosen = [first] if number < r else [first, *others]
-            new[:, chosen] = 0.0
-            for i in chosen:
-                new = redraw(part.problem, new, i)
-            step = Step(part, Solution(new))
-            if step.value >= self.value - self._leeway:
-                self.runs[-1] = step
-                yield from self._finish(-1)
-
-    @property
-    def _leeway(self) -> float:
-        """How far a run may be behind the best and is still followed."""
-        return self.problem.strategy.leeway / self.problem.work * self.problem.total
+            self.runs[-1] = Step(part, Solution(redraw(part.problem, part.inside(V), i)))
+            yield from self._finish(-1)
 
     def may_win(self, step: Step) -> bool:
         """Whether a run that has explored could end above the best: it gains little from there."""
@@ -143,7 +123,8 @@ class Search:
 
     def _finish(self, number: int) -> Iterator[None]:
         """A run to its end: a start unless it meets another, others while they promise to win."""
-        known = frozenset(self._seen)
+        # The first start is followed to an end of its own, so that more starts never end lower.
+        known = frozenset(self._seen) if number else frozenset()
         # Closed here, not by the collector of garbage: a signal that came then would be lost.
         with closing(explore(self.problem, self.runs[number])) as steps:
             run = chain([self.runs[number]], steps)
@@ -151,7 +132,8 @@ class Search:
         self._note(number)
         step = self.runs[number]
         if self._is_new(step, known) and (number >= 0 or self.may_win(step)):
-            yield from self.follow("converge", number, converge(self.problem, step))
+            with closing(converge(self.problem, step)) as steps:
+                yield from self.follow("converge", number, self._while_it_may_win(steps))
             self._note(number)
         self._take(self.runs.pop(number))
 
@@ -161,6 +143,20 @@ class Search:
             if not self._is_new(step, known):
                 return
             self._seen.add(step.place)
+
+    def _while_it_may_win(self, steps: Iterable[Step]) -> Iterator[Step]:
+        """Until a run is further behind than many sweeps like its last one would gain.
+
+        The more work a sweep is, the fewer they are. What is left to polish and exchanges may gain
+        more than the last sweep, so that a sweep counts for ``tol`` at least.
+        """
+        problem = self.problem
+        sweeps = (problem.strategy.patience / problem.work) ** 2
+        for step in steps:
+            yield step
+            gain = max(step.solution.gain, problem.tol) * problem.total
+            if step.value < self.value - sweeps * gain:
+                return
 
     def _is_new(self, step: Step, known: Set[Hashable]) -> bool:
         """Whether a run is where no other went on from, or ahead of them all."""

@@ -5,27 +5,19 @@ They are dense loadings of d × r, in the order in which bounds are given to com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from redac.constraints import Constraint
+from redac.solver.climb import Start, promising
 from redac.solver.iterate import NOISE
 from redac.solver.problem import Problem
+from redac.solver.redraw import in_turn
 from redac.sources.base import Array
 from redac.threads import one_thread
 
 # Shares that grow by less have stopped growing.
 _SETTLED = 1e-6
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where to set out from, and η of the first sweeps from there."""
-
-    V: Array
-    first_ridge: float = 0.0
 
 
 class Starts:
@@ -36,8 +28,9 @@ class Starts:
         self._source = problem.source
         self._r = len(problem.constraints)
         self._rng = rng
-        # The principal axes and the eigenvalues, once a start has needed them.
+        # The principal axes and the eigenvalues, once a start has needed them; and more than those.
         self.principal: tuple[Array, Array] | None = None
+        self._further: tuple[Array, Array] | None = None
 
     def pca(self) -> Array:
         """The principal axes, as in the paper."""
@@ -76,6 +69,19 @@ class Starts:
             loadings[:, i] = Q @ U[best]
         return loadings
 
+    def in_turn(self) -> Array:
+        """Components drawn one after the other, from axes that varimax has rotated.
+
+        These are more axes than components: where of many features few are used, what they explain
+        is spread over many axes.
+        """
+        problem = self._problem
+        axes, values = self._further_axes()
+        with one_thread(2 * axes.size):
+            rotated = varimax(axes * np.sqrt(values))
+        part = problem.look_at(promising(problem, rotated))
+        return part.embed(in_turn(part.problem, part.inside(rotated)))
+
     def rotation(self) -> Array:
         """Principal axes scaled by their singular values and rotated at random."""
         axes, values = self._axes()
@@ -91,9 +97,10 @@ class Starts:
     def sequence(self, init: str | Array, count: int) -> Iterator[Start]:
         """As many starting points as asked, the one named ``init`` first.
 
-        The principal axes and their varimax rotation follow each other, then come random rotations;
-        random directions are followed by random directions. Sweeps begin with a ridge, but where a
-        sweep is much work, the first start is followed nearly as in the paper.
+        The principal axes, their varimax rotation and components drawn in turn follow each other,
+        then come random rotations; random directions are followed by random directions. Sweeps
+        begin with a ridge, but where a sweep is much work, the first start is followed nearly as in
+        the paper.
         """
         then = self.random if isinstance(init, str) and init == "random" else self.rotation
         for number, make in enumerate([*self._first(init), *[then] * count][:count]):
@@ -124,6 +131,8 @@ class Starts:
         if init == "random":
             return []
         first = [self.pca, self.varimax] if init == "pca" else [self.varimax, self.pca]
+        if self._draws_in_turn:
+            first = [*first, self.in_turn]
         # Only where next to nothing is outside their span, what is sought is known to be inside.
         total, inside = self._problem.total, self._axes()[1].sum()
         is_inside = total - inside <= self._problem.strategy.rough * total
@@ -131,29 +140,28 @@ class Starts:
 
     def _axes(self) -> tuple[Array, Array]:
         if self.principal is None:
-            self.principal = self._source.principal_axes(self._r, rough=True)
+            axes, values = self._further_axes()
+            self.principal = axes[:, : self._r], values[: self._r]
         return self.principal
+
+    @property
+    def _draws_in_turn(self) -> bool:
+        """Whether sweeps are so little work that another start is no matter."""
+        return round(self._problem.strategy.redraws / self._problem.work) > 0
+
+    def _further_axes(self) -> tuple[Array, Array]:
+        """Twice as many axes as components where components are drawn in turn."""
+        if self._further is None:
+            count = 2 * self._r if self._draws_in_turn else self._r
+            count = min(count, self._source.n_features)
+            self._further = self._source.principal_axes(count, rough=True)
+        return self._further
 
     @staticmethod
     def _rotated(loadings: Array) -> Array:
         lengths = np.linalg.norm(loadings, axis=0)
         order = np.argsort(-lengths, kind="stable")
         return loadings[:, order] / np.where(lengths[order] > 0, lengths[order], 1.0)
-
-
-def oriented(start: Array, constraints: Sequence[Constraint]) -> Array:
-    """The start with every column turned to the side on which its set has the closer vector.
-
-    A direction and its opposite are the same component, but not for a set without negative entries.
-    """
-    start = np.array(start, dtype=np.float64, order="F")
-    for i, constraint in enumerate(constraints):
-        w = start[:, i]
-        v = constraint.maximize(w)
-        # A set with −v in it is one for which both sides are equal.
-        if not constraint.contains(-v) and constraint.maximize(-w) @ -w > v @ w:
-            start[:, i] = -w
-    return start
 
 
 def varimax(loadings: Array, most_rounds: int = 100, tol: float = 1e-4) -> Array:

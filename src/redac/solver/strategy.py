@@ -1,9 +1,9 @@
 """All numbers that tune the search, in one place.
 
 None of them changes what is solved, only how hard and where the search looks. Work is counted in
-multiplications of one sweep over all features (``Problem.work``), so that effort falls smoothly
-with the size of a problem and no number of features is a threshold. How each number was chosen is
-in the table of docs/search.md.
+multiplications of one sweep over the features that are looked at (``Problem.work``), so that effort
+falls smoothly with the size of a problem and no number of features is a threshold. How each number
+was chosen is in the table of docs/search.md.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ class Strategy:
         outside the span of the others. Closer ones explain more, but tend to collapse.
     seeds : a new component grows from a row of S; so many rows are looked at, divided by the
         numbers of features and of components.
-    tried : features are exchanged from so many of them, those that explain most.
+    tried : a new component is looked for from so many of them, those that explain most.
+    power_steps : so many power steps lead from a direction to a component, where components are
+        drawn in turn.
     exchanges : features are exchanged if that is no more work than this.
     rows : rows of S are looked at for small groups of features if they are no more work than this.
-    leeway : a start is finished if it is behind by no more than this share of the variance,
-        divided by the work of a sweep.
-    redraws : so often, divided by the work of a sweep, components are drawn anew after the starts:
-        each of them once, and then each with others. Where a sweep is more work than this, the
-        first start is followed nearly as in the paper.
-    redrawn : so many components are drawn anew together.
+    patience : a run is given up when it is further behind the best than some sweeps like its last
+        one would gain; they are the square of this number divided by the work of a sweep.
+    redraws : so often, divided by the work of a sweep, components are drawn anew after the starts,
+        but each of them once at most. Where a sweep is more work than this, the first start is
+        followed nearly as in the paper; where it is twice as much, no start is drawn in turn.
     warmth : in the rounds of ``n_perturbations``, how much less a result may explain and still be
         gone on from, on average, as a share of the variance.
     """
@@ -52,12 +53,12 @@ class Strategy:
     sweeps_between: int = 4
     outside: float = 0.2
     seeds: float = 2e4
-    tried: int = 3
+    tried: int = 4
+    power_steps: int = 4
     exchanges: float = 1e5
     rows: float = 3e8
-    leeway: float = 3e3
+    patience: float = 1e7
     redraws: float = 3e5
-    redrawn: int = 3
     warmth: float = 1e-3
 
 
