@@ -139,10 +139,10 @@ def parse_list(out: str) -> Printed:
 
 
 def parse_summary(out: str) -> tuple[int, float, int, float]:
-    """Components, PEV, non-zeros and RRE of the last sentence."""
+    """Components, PEV, non-zeros and RRE of the sentence below the table."""
     found = re.search(
         r"(\d+) components explain ([\d.]+) % of the variance \(PEV\) with (\d+) non-zero "
-        r"loadings; reconstruction error \(RRE\) ([\d.]+)\.$",
+        r"loadings; reconstruction error \(RRE\) ([\d.]+)\.(?: |$)",
         " ".join(out.split()),
     )
     assert found, out

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from redac.constraints import L0, L1, Constraint, Nonnegative
-from redac.solver.climb import Step, converge, explore, settle
+from redac.model.callbacks import Silent
+from redac.solver.climb import Start, Step, converge, explore, settle
 from redac.solver.problem import Problem
-from redac.solver.starts import Start
 from redac.solver.sweep import OnSweep, Solution, Status, sweeps
 from redac.sources import Source
 
@@ -279,3 +279,17 @@ CONSTRAINTS: dict[str, Callable[[int, float], Constraint]] = {
     "nonnegative-l0": lambda d, share: Nonnegative(L0(max(1, round(share * d)))),
     "nonnegative-l1": lambda d, share: Nonnegative(L1(max(1.0, float(np.sqrt(share * d))))),
 }
+
+
+# ------------------------------------------------------------ watchers
+
+
+class Impatient(Silent):
+    """A watcher who stops the work after some tasks."""
+
+    def __init__(self, patience: int) -> None:
+        self.patience = patience
+
+    def end(self) -> None:
+        self.patience -= 1
+        self.stopped = self.patience <= 0

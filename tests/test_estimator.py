@@ -305,7 +305,7 @@ def test_names_beside_names_are_refused():
 
 def test_a_complaint_about_an_entry_uses_the_given_names():
     wrong = X.copy()
-    wrong[3, 2] = np.nan
+    wrong[3, 2] = np.inf
     with pytest.raises(ValueError, match="gene 2"):
         SparsePCA(2).fit(wrong, feature_names=[f"gene {j}" for j in range(12)])
 
@@ -575,6 +575,8 @@ def test_one_sample_is_not_enough():
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("container", ["array", "frame", "sparse"])
 def test_bad_values_are_named(container, value):
+    if np.isnan(value) and container != "sparse":
+        pytest.skip("NaN is a missing cell there")
     bad = X.copy()
     bad[17, 4] = value
     names = [f"gene {j}" for j in range(12)]

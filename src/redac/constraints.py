@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 __all__ = ["L0", "L1", "Constraint", "Nonnegative"]
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 # Steps towards the survivors of an l1 bound. Each leaves about half of the entries; more of them
 # cost more than they save.
@@ -60,6 +61,21 @@ class Constraint(Protocol):
 def may_collapse(constraints: Sequence[Constraint]) -> bool:
     """Whether nothing keeps some components sparse when they approach others: l1 bounds do not."""
     return any(constraint.free_range is None for constraint in constraints)
+
+
+def oriented(start: Matrix, constraints: Sequence[Constraint]) -> Matrix:
+    """The start with every column turned to the side on which its set has the closer vector.
+
+    A direction and its opposite are the same component, but not for a set without negative entries.
+    """
+    start = np.array(start, dtype=np.float64, order="F")
+    for i, constraint in enumerate(constraints):
+        w = start[:, i]
+        v = constraint.maximize(w)
+        # A set with −v in it is one for which both sides are equal.
+        if not constraint.contains(-v) and constraint.maximize(-w) @ -w > v @ w:
+            start[:, i] = -w
+    return start
 
 
 @dataclass(frozen=True)
@@ -182,6 +198,24 @@ class Nonnegative:
 
     def restricted(self, features: NDArray[np.intp]) -> Nonnegative:
         return Nonnegative(self.inner.restricted(features))
+
+
+def maximize_curved(constraint: Constraint, w: Vector, curvature: Vector, v: Vector) -> Vector:
+    """Unit loadings, up to their length the minimum of Σ a_j x_j² − 2⟨w, x⟩, with curvatures a_j.
+
+    Where the entries of a support move freely, y_j = √a_j x_j is in the same set, as a unit vector,
+    and ‖y‖² − 2⟨w/√a, y⟩ is the question that ``maximize`` answers. Otherwise the curvatures
+    are raised to the largest one about ``v``, the loadings of now: an upper bound that is exact
+    there, so that loadings that lower it lower the sum itself.
+    """
+    largest_curvature = float(curvature.max(initial=0.0))
+    if largest_curvature == 0.0:
+        return np.zeros_like(w)
+    if constraint.free_range is None:
+        return constraint.maximize(w + (largest_curvature - curvature) * v)
+    # Only zeros have no curvature, and stay zero whatever they are divided by.
+    roots = np.sqrt(np.where(curvature > 0.0, curvature / largest_curvature, 1.0))
+    return normalized(constraint.maximize(w / roots) / roots)
 
 
 def normalized(w: Vector) -> Vector:

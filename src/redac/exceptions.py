@@ -9,8 +9,10 @@ from typing import Any
 __all__ = [
     "BlockError",
     "CardinalityWarning",
+    "EmptyRowsWarning",
     "ExhaustedWarning",
     "FitInterruptedWarning",
+    "NoComponentsWarning",
     "NonFiniteError",
     "ScaleWarning",
     "SeparationWarning",
@@ -19,6 +21,10 @@ __all__ = [
 
 class ExhaustedWarning(UserWarning):
     """Some components found nothing left to explain; their loadings are zero."""
+
+
+class NoComponentsWarning(UserWarning):
+    """No component predicts held-out cells better than the mean does; none was chosen."""
 
 
 class SeparationWarning(UserWarning):
@@ -35,6 +41,10 @@ class FitInterruptedWarning(UserWarning):
 
 class CardinalityWarning(UserWarning):
     """A method could not reach the cardinality asked for, and says what it settled for."""
+
+
+class EmptyRowsWarning(UserWarning):
+    """Some rows have no value at all; their scores are zero, which stands for the mean."""
 
 
 class NonFiniteError(ValueError):

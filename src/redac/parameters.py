@@ -19,6 +19,7 @@ from redac.constraints import L0, L1, Constraint, Nonnegative, may_collapse
 # What an object must have to be a constraint.
 _OF_CONSTRAINTS = ("maximize", "contains", "free_range", "restricted")
 INITS = ("pca", "varimax", "random")
+ROBUST = ("cells", "rows", "both")
 # How far apart components stay where nothing but an l1 bound holds them. In 78 settings on eleven
 # data sets components that may come closer use up to several times as many features, the more so
 # the closer; from 0.5 on their number changes little. At worst 0.5 explains 4 points less than 0.3.
@@ -89,6 +90,18 @@ def amount(name: str, value: Any) -> float:
     if not 0 <= value < math.inf:
         raise ValueError(f"{name}={value!r} must be zero or more, and finite.")
     return float(value)
+
+
+def ridge(value: Any) -> float | None:
+    """η of the objective; None for "auto"."""
+    return None if isinstance(value, str) and value == "auto" else amount("ridge", value)
+
+
+def robust(value: Any) -> str | None:
+    """What may be wild: cells, rows, both, or nothing."""
+    if value is not None and value not in ROBUST:
+        raise ValueError(f"robust={value!r} is not one of {', '.join(ROBUST)}, or None.")
+    return None if value is None else str(value)
 
 
 def share(name: str, value: Any) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from redac.disk import DataFileError, decoding, refuse_no_text
 from redac.files.lines import open_bytes
-from redac.files.table import Origin, Table, refuse_non_finite
+from redac.files.table import Origin, Table, refuse_infinite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -235,8 +235,8 @@ def _numeric_table(
     _require_matrix(_Header(values.shape, values.dtype), path)
     with decoding(path, "a matrix that fits into memory"):  # sparse files can declare any shape
         matrix = _plain(values)
-    refuse_non_finite(matrix, Origin(path, feature_names))
-    return Table(matrix, feature_names, sample_names)
+    cell = Origin(path, feature_names).cell
+    return refuse_infinite(Table(matrix, feature_names, sample_names, cell=cell))
 
 
 def _plain(values: Any) -> Any:

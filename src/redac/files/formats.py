@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from redac.disk import DataFileError
 from redac.files import binary, text
-from redac.files.table import Table, counted, quoted
+from redac.files.table import Table, counted, quoted, refuse_missing
 
-_READERS: dict[str, Callable[[str], Table]] = {
+_READERS: dict[str, Callable[..., Table]] = {
     ".csv": text.read_text,
     ".tsv": text.read_text,
     ".txt": text.read_text,
@@ -24,7 +24,13 @@ _READERS: dict[str, Callable[[str], Table]] = {
 _COMPRESSIBLE = (".csv", ".tsv", ".txt", ".mtx")
 
 
-def read_table(path: str | os.PathLike[str], *, square: bool = False) -> Table:
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    square: bool = False,
+    missing: str = "error",
+    na_marks: Sequence[str] = (),
+) -> Table:
     """Read a numeric matrix and its names from a file.
 
     Parameters
@@ -35,6 +41,10 @@ def read_table(path: str | os.PathLike[str], *, square: bool = False) -> Table:
     square : bool, default=False
         Whether a covariance or correlation matrix is expected: as many rows as columns, and
         the same names on both where there are names.
+    missing : {"error", "keep"}, default="error"
+        Whether a missing value is an error or NaN in the table.
+    na_marks : sequence of str, default=()
+        What stands for a missing value in a text file, beside an empty cell, NA, NaN and the like.
 
     Returns
     -------
@@ -53,17 +63,20 @@ def read_table(path: str | os.PathLike[str], *, square: bool = False) -> Table:
         # in the future, is not about the file.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            table = reader(name)
+            table = reader(name, na_marks) if reader is text.read_text else reader(name)
     except PermissionError as error:
         raise DataFileError(f"{name}: no permission to read it") from error
     except OSError as error:
         raise DataFileError(f"{name}: cannot be read ({error.strerror or error})") from error
     except MemoryError as error:
         raise DataFileError(f"{name}: does not fit into memory") from error
+    # A single row with a gap is rather a header without rows.
+    if missing == "error" or square or table.values.shape[0] < 2:
+        refuse_missing(table)
     return _as_square(table, name) if square else table
 
 
-def _reader_for(path: str) -> Callable[[str], Table]:
+def _reader_for(path: str) -> Callable[..., Table]:
     file = Path(path)
     if not file.exists():
         raise DataFileError(f"{path}: no such file")

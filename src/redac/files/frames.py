@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from redac.disk import DataFileError
 from redac.files.sniffing import MISSING, UNNAMED
-from redac.files.table import Origin, Table, quoted, refuse_non_finite
+from redac.files.table import Origin, Table, quoted, refuse_infinite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ def table_from_frame(
     Returns
     -------
     Table
-        Finite numbers only.
+        Finite numbers, and NaN where one is missing.
     """
     _refuse_empty(frame, origin)
     has_index = sample_names is None and (index_is_certain or _first_is_unnamed(origin))
@@ -73,14 +73,15 @@ def _assembled(
         example = f" ({origin.column(min(ignored))}: {ignored[min(ignored)]})" if ignored else ""
         raise DataFileError(f"{origin.path}: no numeric column{example}")
     values = _stacked(list(numeric.values()))
-    refuse_non_finite(values, origin, list(numeric))
-    names = origin.names
-    return Table(
+    names, positions = origin.names, list(numeric)
+    table = Table(
         values,
         feature_names=None if names is None else [names[at] for at in numeric],
         sample_names=sample_names,
         ignored={names[at] if names else origin.column(at): ignored[at] for at in ignored},
+        cell=lambda row, column: origin.cell(row, positions[column]),
     )
+    return refuse_infinite(table)
 
 
 def _first_is_unnamed(origin: Origin) -> bool:

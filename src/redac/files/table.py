@@ -27,21 +27,24 @@ class Table:
     Attributes
     ----------
     values : ndarray or sparse array of shape (n_samples, n_features)
-        The numbers. A ``.npy`` file stays memory-mapped, and a large Parquet file is an object that
-        gives out its rows in blocks. All are finite, but for files of 256 MB and more, which are
-        not read before they are used.
+        The numbers, NaN where a cell is missing. A ``.npy`` file stays memory-mapped, and a large
+        Parquet file is an object that gives out its rows in blocks. None is infinite, but for files
+        of 256 MB and more, which are not read before they are used.
     feature_names : list of str or None
         One name per column, or None where the file has none.
     sample_names : list of str or None
         One name per row, or None where the file has none.
     ignored : dict
         Column name to the reason why the column was left out.
+    cell : callable or None
+        Says where a cell, by its row and column in ``values``, is in the file.
     """
 
     values: Matrix
     feature_names: list[str] | None = None
     sample_names: list[str] | None = None
     ignored: dict[str, str] = field(default_factory=dict)
+    cell: Callable[[int, int], str] | None = None
 
 
 def _from_one(row: int) -> int:
@@ -93,29 +96,28 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def refuse_non_finite(values: Matrix, origin: Origin, positions: list[int] | None = None) -> None:
-    """Raise if a value is missing or infinite, naming the first such cell.
+def refuse_infinite(table: Table) -> Table:
+    """The table, unless a value is infinite; the error names the first such cell."""
+    return _refuse(
+        table, np.isinf, "infinite value", "replace the infinite values or drop their rows"
+    )
 
-    Parameters
-    ----------
-    values : ndarray or sparse array of shape (n_samples, n_features)
-        Real numbers.
-    origin : Origin
-        Where they come from.
-    positions : list of int, optional
-        The column of the file behind each column of ``values``, where they differ.
-    """
-    if not np.issubdtype(values.dtype, np.floating):
-        return
-    for is_bad, what, fix in (
-        (np.isnan, "missing value", "fill in the missing values or drop their rows"),
-        (np.isinf, "infinite value", "replace the infinite values or drop their rows"),
-    ):
-        count, first = _count_and_first(values, is_bad)
-        if first is not None:
-            row, column = first
-            column = column if positions is None else positions[column]
-            raise DataFileError(f"{origin.cell(row, column)}: {what} ({count} in all); {fix}")
+
+def refuse_missing(table: Table) -> Table:
+    """The table, unless a value is missing; the error names the first such cell."""
+    return _refuse(
+        table, np.isnan, "missing value", "fill in the missing values or drop their rows"
+    )
+
+
+def _refuse(table: Table, is_bad: Callable[[Any], Any], what: str, fix: str) -> Table:
+    values = table.values
+    if table.cell is None or not np.issubdtype(values.dtype, np.floating):
+        return table  # no numbers that can be wrong, or a file that is not read here
+    count, first = _count_and_first(values, is_bad)
+    if first is None:
+        return table
+    raise DataFileError(f"{table.cell(*first)}: {what} ({count} in all); {fix}")
 
 
 def _count_and_first(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import warnings
 import zlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from redac.disk import DataFileError, decoding
@@ -19,23 +20,26 @@ if TYPE_CHECKING:
 _READING_ERRORS = (csv.Error, EOFError, OSError, UnicodeError, zlib.error)
 
 
-def read_text(path: str) -> Table:
-    """Read a text table, with or without header and row names, plain or gzipped."""
+def read_text(path: str, na_marks: Sequence[str] = ()) -> Table:
+    """Read a text table, with or without header and row names, plain or gzipped.
+
+    ``na_marks`` stand for missing values beside the usual ones.
+    """
     with decoding(path, "a text table", _READING_ERRORS):
         encoding = likely_encoding(path)
         try:
-            return _read_encoded(path, encoding)
+            return _read_encoded(path, encoding, na_marks)
         except UnicodeDecodeError:
             if encoding != "utf-8":
                 raise
-        return _read_encoded(path, "latin-1")
+        return _read_encoded(path, "latin-1", na_marks)
 
 
-def _read_encoded(path: str, encoding: str) -> Table:
+def _read_encoded(path: str, encoding: str, na_marks: Sequence[str]) -> Table:
     from redac.files.frames import table_from_frame
 
     layout = sniff(path, encoding)
-    frame = _parse(path, layout)
+    frame = _parse(path, layout, sorted(MISSING.union(na_marks)))
     last = frame.iloc[:, -1].isna()
     # pandas fills short rows up with missing values; a column that is empty in all rows does
     # not hint at that.
@@ -53,17 +57,17 @@ def _read_encoded(path: str, encoding: str) -> Table:
     )
 
 
-def _parse(path: str, layout: Layout) -> pd.DataFrame:
+def _parse(path: str, layout: Layout, missing: list[str]) -> pd.DataFrame:
     """Let pandas read the file, with columns numbered from 0."""
     import pandas as pd
     from pandas.errors import ParserError, ParserWarning
 
     columns = range(layout.width)
-    options: dict[str, Any] = {"na_values": sorted(MISSING)}
+    options: dict[str, Any] = {"na_values": missing}
     if layout.index_is_certain or layout.starts_with_text:
         # Row names stay as written: 007 is not 7, and NA may be the name of a gene.
         options = {
-            "na_values": dict.fromkeys(columns[1:], sorted(MISSING)),
+            "na_values": dict.fromkeys(columns[1:], missing),
             "dtype": {0: str},
         }
     if _needs_exact_floats(pd.__version__):

@@ -16,7 +16,15 @@ from redac.solver.search import Monitor
 from redac.solver.sweep import OnSweep
 from redac.sources.base import Array
 
-__all__ = ["CallbackSupportMixin", "FitMonitor", "Silent", "Watcher", "watched", "with_callbacks"]
+__all__ = [
+    "CallbackSupportMixin",
+    "FitMonitor",
+    "Silent",
+    "Watcher",
+    "current_watcher",
+    "watched",
+    "with_callbacks",
+]
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -50,6 +58,11 @@ def watched(watcher: Watcher) -> Iterator[None]:
         yield
     finally:
         _watcher.reset(token)
+
+
+def current_watcher() -> Watcher | None:
+    """Who watches the fits of this context; None where nobody has asked to."""
+    return _watcher.get()
 
 
 class Silent:

@@ -13,13 +13,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from redac import parameters
-from redac.exceptions import ScaleWarning
-from redac.model import persistence
+from redac.exceptions import NonFiniteError, ScaleWarning
+from redac.model import incomplete, persistence
 from redac.show.tables import loadings_table
 from redac.signs import largest_entry_positive
 from redac.solver import variance
 from redac.sources import Data, Gram, Source
 from redac.sources.base import Array
+from redac.sources.gaps import may_have_gaps
 from redac.sources.reading import Given, read_covariance
 from redac.sources.streams import lazy_scores
 
@@ -34,9 +35,15 @@ class ComponentModel(
     components_: NDArray[Any]
     mean_: Array
     scale_: Array
+    score_ridge_: Array
+    # Whether NaN is a missing cell, in fits and everywhere else.
+    _takes_gaps = False
 
     def transform(self, X: Any) -> Any:
         """Least-squares scores of X: (X − mean)/scale · V(VᵀV)⁻¹.
+
+        A row with missing cells (NaN) has the scores that fit its other cells best, with the ridge
+        ``score_ridge_``, which draws scores that few cells determine towards zero.
 
         Parameters
         ----------
@@ -53,8 +60,13 @@ class ComponentModel(
         W = variance.Basis.of(V).duals()
         if given.is_lazy:
             return lazy_scores(given.values, self.mean_, self.scale_, W, given.float_dtype)
-        with given.naming_columns():
-            scores = given.about(self.mean_, self.scale_).scores(W)
+        try:
+            with given.naming_columns():
+                scores = given.about(self.mean_, self.scale_).scores(W)
+        except NonFiniteError as error:
+            if not incomplete.is_gap(self, error, given):
+                raise
+            scores = incomplete.scores(self, given)
         return scores.astype(given.float_dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -82,12 +94,47 @@ class ComponentModel(
         """Share of the variance of X about the fitted mean that the components explain.
 
         On the data of the fit this is PEV / 100. Larger is better, so grid search and cross-
-        validation can use it.
+        validation can use it. Of data with missing cells (NaN) it is that of the other cells.
         """
         check_is_fitted(self)
         given = self._given(X)
         Q = variance.Basis.of(self.components_.astype(np.float64).T).Q
-        return given.share_about(self.mean_, self.scale_, Q)
+        try:
+            return given.share_about(self.mean_, self.scale_, Q)
+        except NonFiniteError as error:
+            if not incomplete.is_gap(self, error, given):
+                raise
+            return incomplete.share(self, given)
+
+    def impute(self, X: Any) -> Any:
+        """X with its missing cells (NaN) filled by what the components say of the other cells.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            A row without any value is filled with the means.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features), or a frame for a pandas frame
+        """
+        check_is_fitted(self)
+        given = self._given(X)
+        if not may_have_gaps(given.values):
+            raise TypeError(
+                f"impute takes an array or a frame in memory, not {type(X).__name__}: only in "
+                "those is NaN a missing cell."
+            )
+        values = incomplete.imputed(self, given)
+        if hasattr(X, "iloc"):
+            return type(X)(values, index=X.index, columns=X.columns)
+        return values
+
+    @property
+    def loading_overlaps_(self) -> NDArray[np.intp]:
+        """How many features each two components share; on the diagonal how many each uses."""
+        used = (self.components_ != 0).astype(np.intp)
+        return np.asarray(used @ used.T)
 
     def loadings_table(self) -> Any:
         """The non-zero loadings as a DataFrame of features × components PC1, PC2, ….
@@ -120,25 +167,48 @@ class ComponentModel(
         added = explained.increments()
         share = added / source.total if source.total > 0 else np.zeros(len(added))
         self.components_ = largest_entry_positive(V.T).astype(dtype)
-        self.explained_variance_ = _variances(added, source.variance_unit)
+        self.score_ridge_ = explained.noise_by_signal(source.total)
+        self._keep_shares(V, share, added, source.variance_unit)
+        self._keep_relations(V, explained, source)
+        if source.total == 0.0:
+            self.reconstruction_error_ = 0.0
+
+    def _keep_shares(self, V: Array, share: Array, added: Array, unit: float) -> None:
+        """Set the attributes that tell what loadings explain: shares, and variances in a unit."""
+        self.explained_variance_ = _variances(added, unit)
         self.explained_variance_ratio_ = share
-        unexplained = 1.0 - share.sum() if source.total > 0 else 0.0
-        self.reconstruction_error_ = float(np.sqrt(max(unexplained, 0.0)))
+        self.reconstruction_error_ = float(np.sqrt(max(1.0 - share.sum(), 0.0)))
         self.separation_ = variance.separation(V)
         self.n_components_ = V.shape[1]
+
+    def _keep_relations(self, V: Array, explained: variance.Explained, source: Source) -> None:
+        """Set the attributes that tell how scores go together, and what all features owe them."""
+        kept = largest_entry_positive(V.T).T
+        signs = np.where((kept * V).sum(axis=0) < 0.0, -1.0, 1.0)
+        self.score_correlations_ = explained.score_correlations() * signs * signs[:, None]
+        along = explained.regressed(source.dot(explained.basis.Q))
+        self.regressed_variance_ratio_ = min(along / source.total, 1.0) if source.total > 0 else 0.0
 
     def _read(
         self, X: Any, *, standardize: Any, sample_weight: Any = None, feature_names: Any = None
     ) -> tuple[Given, Data]:
         """X checked, and as data about its own mean; sets the attributes that describe them."""
         wanted = parameters.flag("standardize", standardize)
+        given = self._given_to_fit(X, feature_names)
+        data = given.about_own_mean(standardize=wanted, sample_weight=sample_weight)
+        self._keep_moments(data)
+        return given, data
+
+    def _given_to_fit(self, X: Any, feature_names: Any) -> Given:
+        """X checked; sets the number and the names of the features."""
         given = Given.of(X, model=self)
         self._keep_names(feature_names)
-        given = replace(given, names=getattr(self, "feature_names_in_", None))
-        data = given.about_own_mean(standardize=wanted, sample_weight=sample_weight)
+        return replace(given, names=getattr(self, "feature_names_in_", None))
+
+    def _keep_moments(self, data: Data) -> None:
+        """Set the attributes that describe the data as a whole."""
         self.mean_, self.scale_ = data.moments.mean, data.moments.scale
         self.n_samples_: int | None = data.shape[0]
-        return given, data
 
     def _read_covariance(
         self, S: Any, n_samples: int | None, *, standardize: Any, feature_names: Any = None
@@ -154,7 +224,8 @@ class ComponentModel(
         if parameters.flag("standardize", standardize):
             source, self.scale_ = source.standardized()
         # An earlier fit to data may have counted how often it read them; here nothing was read.
-        self.__dict__.pop("n_passes_", None)
+        for name in ("n_passes_", "n_missing_"):
+            self.__dict__.pop(name, None)
         return source
 
     def _keep_names(self, feature_names: Any) -> None:
@@ -189,6 +260,7 @@ class ComponentModel(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._takes_gaps
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

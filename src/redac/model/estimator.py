@@ -6,26 +6,25 @@ components as rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from redac import parameters
 from redac.certificate import Certificate
-from redac.model import proof
+from redac.exceptions import NonFiniteError
+from redac.model import incomplete, outliers, proof
 from redac.model.advice import warn_of
-from redac.model.callbacks import CallbackSupportMixin, FitMonitor, with_callbacks
+from redac.model.callbacks import CallbackSupportMixin, with_callbacks
 from redac.model.component_model import ComponentModel
-from redac.solver.attempts import spread
-from redac.solver.perturbation import perturb
-from redac.solver.problem import Problem
-from redac.solver.search import Search
+from redac.model.running import run_search
+from redac.solver.attempts import Attempt, spread
 from redac.solver.starts import Starts
 from redac.solver.sweep import Solution, Status
-from redac.sources import Source, as_source
+from redac.sources import Data, Source, as_source
+from redac.sources.reading import Given
 
 
 class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
@@ -58,11 +57,12 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         The first starting point: principal axes, principal axes rotated to a simple structure,
         random directions, or components of your own.
     n_init : int or "auto", default="auto"
-        Number of starting points; the best result wins. "auto" follows "varimax" beside "pca",
-        unless one of them falls far behind, and then draws components anew, the more often the less
-        work that is; for any other ``init`` it begins with that alone. A number goes on from
-        ``init`` to the other of the two, then to random rotations of the principal axes, and draws
-        nothing anew. More starts never end lower.
+        Number of starting points; the best result wins. "auto" follows "varimax", and components
+        drawn one after the other, beside "pca", and then draws components anew, the more often the
+        less work that is; for any other ``init`` it begins with that alone. A number goes on from
+        ``init`` to the others of these, then to random rotations of the principal axes, and draws
+        nothing anew. A run that is far behind and gains little is given up. More starts never end
+        lower.
     n_perturbations : int, default=0
         Rounds of iterated local search after the best start: redraw up to three components, solve
         again, keep what is better.
@@ -70,8 +70,14 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         Chains of ``n_perturbations`` rounds that run side by side, each in a process of its own;
         None is one chain, -1 one for each processor. The same seed gives the same answer for the
         same number of chains.
-    ridge : float, default=0.0
-        Adds ridge·‖U‖² to the objective, which keeps components from becoming parallel.
+    ridge : float or "auto", default="auto"
+        Adds ridge·‖U‖² to the objective, which keeps components from becoming parallel. "auto" is
+        0, but where cells are missing each component has a ridge that the data suggest, the
+        variance of the noise by that of its scores: without it scores of rows with few cells run
+        away.
+    robust : {"cells", "rows", "both"} or None, default=None
+        What may be wild and then loses its weight: single cells, whole rows, or both. The rest is
+        fitted by least squares. The table is read into memory.
     min_separation : float or "auto", default="auto"
         The least ``separation_`` that is allowed, from 0 to 1: updates that would bring components
         closer together are not made. l1 bounds alone let components collapse, so with them and
@@ -104,6 +110,13 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
     separation_ : float
         Smallest eigenvalue of the Gram matrix of the components: 1 when they are orthogonal, 0 when
         they collapse.
+    score_correlations_ : ndarray of shape (n_components, n_components)
+        Correlations of the scores: near 1 or −1 where two components tell the same story.
+    loading_overlaps_ : ndarray of shape (n_components, n_components)
+        How many features each two components share.
+    regressed_variance_ratio_ : float
+        The share of the variance that the scores explain when every feature is regressed on them,
+        also those without a loading; at least PEV / 100.
     search_history_ : dict of ndarrays
         What every start and every round of the search came to: "explained_variance_ratio", as far
         as it was followed, and "agreement", the mean overlap of the supports with those of the
@@ -117,12 +130,27 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
     interrupted_ : bool
         Whether Ctrl-C ended the fit; the components are the best found until then.
     n_passes_ : int
-        How often the rows of X were read from the first to the last; after ``fit`` only.
+        How often the rows of X were read from the first to the last; after a ``fit`` to data
+        without gaps only.
+    n_missing_ : int
+        How many cells of X were missing; after ``fit`` only.
+    score_ridge_ : ndarray of shape (n_components,)
+        η of the scores of rows with missing cells, for ``transform``.
     scaled_covariance_ : ndarray of shape (n_features, n_features) or None
         The covariance matrix divided by its trace, for ``certificate``; None beyond 200 features.
     variance_limits_ : ndarray of shape (2,)
         Shares of the variance that no components can exceed, by the leading eigenvalues and by the
         largest variances; 1 where not known.
+    row_weights_ : ndarray of shape (n_samples,)
+        With ``robust``: 0 for rows that did not count, 1 for all others.
+    cell_weights_ : sparse array of shape (n_samples, n_features)
+        With ``robust``: the weights of cells below one, zeros included. What is not stored has the
+        weight one, or is missing.
+    orthogonal_distances_, score_distances_ : ndarrays of shape (n_samples,)
+        With ``robust``: how far each row is from the span of the components, and within it from the
+        mean in units of typical rows: the two axes of an outlier map.
+    distance_cutoffs_ : ndarray of shape (2,)
+        Beyond which of these distances a row is an outlier.
     n_components_, n_features_in_ : int
     n_samples_ : int or None
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -138,6 +166,8 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
     [4, 4, 4]
     """
 
+    _takes_gaps = True
+
     def __init__(
         self,
         n_components: int = 2,
@@ -150,7 +180,8 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         init: Any = "pca",
         n_init: Any = "auto",
         n_perturbations: int = 0,
-        ridge: float = 0.0,
+        ridge: Any = "auto",
+        robust: str | None = None,
         min_separation: Any = "auto",
         max_iter: int = 1000,
         tol: float = 1e-7,
@@ -167,6 +198,7 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         self.n_init = n_init
         self.n_perturbations = n_perturbations
         self.ridge = ridge
+        self.robust = robust
         self.min_separation = min_separation
         self.max_iter = max_iter
         self.tol = tol
@@ -182,9 +214,11 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         Parameters
         ----------
         X : array, frame or sparse matrix of shape (n_samples, n_features)
-            At least two rows of finite numbers. Neither copied nor changed. Dask arrays and frames,
-            and anything with ``shape`` and ``dtype`` that gives out rows by slicing, are read in
-            blocks.
+            At least two rows of finite numbers, or NaN where a cell is missing: then the components
+            fit the cells that are there, which are read into memory (not so in sparse matrices and
+            Dask collections, where NaN is an error). Neither copied otherwise nor changed. Dask
+            arrays and frames, and anything with ``shape`` and ``dtype`` that gives out rows by
+            slicing, are read in blocks.
         y : ignored
             For the conventions of scikit-learn.
         sample_weight : array of shape (n_samples,) or None, default=None
@@ -198,14 +232,17 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         -------
         self
         """
-        given, data = self._read(
-            X,
-            standardize=self.standardize,
-            sample_weight=sample_weight,
-            feature_names=feature_names,
-        )
+        given = self._given_to_fit(X, feature_names)
+        outliers.forget(self)
+        data = None if parameters.robust(self.robust) else self._complete(given, sample_weight)
+        if data is None:
+            wanted = parameters.flag("standardize", self.standardize)
+            table = given.cells(standardize=wanted, sample_weight=sample_weight)
+            incomplete.fit(self, given, table)
+            return self
+        self._keep_moments(data)
         self._fit_source(as_source(data), given.values, dtype=given.float_dtype)
-        self.n_passes_ = data.n_passes
+        self.n_passes_, self.n_missing_ = data.n_passes, 0
         return self
 
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -232,6 +269,16 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         )
         return self._fit_source(source, S, dtype=np.dtype(np.float64))
 
+    def outliers_table(self, sample_names: Any = None) -> Any:
+        """The rows and cells that lost their weight, as a DataFrame; after a robust fit.
+
+        One row for each, with its row (a number from 0, or one of ``sample_names``), the feature
+        (missing where the whole row is meant) and the weight; cells with half their weight or more
+        are left out.
+        """
+        check_is_fitted(self)
+        return outliers.table(self, sample_names)
+
     def certificate(
         self,
         time_limit: float = 60,
@@ -246,56 +293,45 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         check_is_fitted(self)
         return proof.certify(self, time_limit, on_progress)
 
+    def _complete(self, given: Given, sample_weight: Any) -> Data | None:
+        """The data if no cell is missing, about their own mean."""
+        wanted = parameters.flag("standardize", self.standardize)
+        try:
+            return given.about_own_mean(standardize=wanted, sample_weight=sample_weight)
+        except NonFiniteError as error:
+            if not incomplete.is_gap(self, error, given):
+                raise
+            return None
+
     def _fit_source(self, source: Source, X: Any, dtype: np.dtype[Any]) -> Self:
-        d = source.n_features
-        r = parameters.count(
-            "n_components", self.n_components, least=1, most=d, why=f": there are {d} features"
-        )
-        constraints = parameters.build_constraints(
-            r,
-            d,
-            cardinality=self.cardinality,
-            l1_bound=self.l1_bound,
-            nonnegative=self.nonnegative,
-            constraint=self.constraint,
-        )
-        ridge = parameters.amount("ridge", self.ridge)
-        problem = Problem(
-            source,
-            constraints,
-            ridge=ridge,
-            max_sweeps=parameters.count("max_iter", self.max_iter, least=1),
-            tol=parameters.amount("tol", self.tol),
-            least_separation=parameters.least_separation(self.min_separation, constraints, ridge),
-        )
-        init = parameters.start(self.init, r, d)
-        rounds = parameters.count("n_perturbations", self.n_perturbations, least=0)
-        rng = check_random_state(self.random_state)
-        start_points = Starts(problem, rng)
-        starts = parameters.start_count(self.n_init, start_points.usual_count(init))
-        n_chains = parameters.jobs(self.n_jobs)
-        monitor = FitMonitor.watching(
-            self,
-            X,
-            max_sweeps=problem.max_sweeps,
-            attributes=lambda V: {"components_": V.T.copy(), "n_components_": r},
-        )
-        search = Search(problem, monitor)
-        automatic = isinstance(self.n_init, str) and isinstance(init, str)
-        search.try_starts(start_points.sequence(init, starts), automatic=automatic)
-        perturbed = perturb(search, rounds, rng, n_chains)
-        monitor.close()
-        self.search_history_ = spread([*search.attempts, *perturbed], search.found.V)
-        self._keep(search.found, source, dtype)
-        proof.remember(self, source, start_points)
-        warn_of(self, search.found, problem)
+        run = run_search(self, source, X)
+        run.watcher.close()
+        self._conclude(run.search.found, run.attempts, source, dtype, run.starts)
+        warn_of(self, run.search.found, run.problem)
         return self
 
-    def _keep(self, solution: Solution, source: Source, dtype: np.dtype[Any]) -> None:
-        """Set the fitted attributes."""
+    def _conclude(
+        self,
+        solution: Solution,
+        attempts: Sequence[Attempt],
+        source: Source,
+        dtype: np.dtype[Any],
+        starts: Starts,
+    ) -> None:
+        """Set the fitted attributes from what a search has found."""
+        self.search_history_ = spread(attempts, solution.V)
+        self._keep_components(solution.V, source, dtype, sort=self._is_sorted)
+        self._keep_run(solution)
+        proof.remember(self, source, starts)
+
+    @property
+    def _is_sorted(self) -> bool:
+        """Whether components may change places: one bound serves all."""
         bounds = (self.cardinality, self.l1_bound, self.nonnegative, self.constraint)
-        shared = all(parameters.is_shared(bound) for bound in bounds)
-        self._keep_components(solution.V, source, dtype, sort=shared)
+        return all(parameters.is_shared(bound) for bound in bounds)
+
+    def _keep_run(self, solution: Solution) -> None:
+        """Set the fitted attributes that tell of the run."""
         self.objective_history_ = np.array(solution.history)
         self.n_iter_ = solution.n_sweeps
         self.converged_ = solution.status is Status.CONVERGED

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
 # Rounding to single precision changes the norm of a unit vector by less than 1e-7.
 _NORM_ERROR = 1e-5
@@ -34,7 +35,7 @@ def sizes_of(fitted: dict[str, Any]) -> Sizes:
     for name in ("n_components_", "n_features_in_"):
         if name not in fitted:
             raise ValueError(f"{name} is absent")
-        found.append(_count(least=1)(fitted[name], unknown))
+        found.append(_count(least=0)(fitted[name], unknown))
     return Sizes(*found)
 
 
@@ -132,6 +133,12 @@ def _names(value: Any, sizes: Sizes) -> NDArray[Any]:
     return np.array([str(name) for name in names], dtype=object)
 
 
+def _text(value: Any, sizes: Sizes) -> str:
+    if not isinstance(value, str):
+        raise ValueError("is no text")
+    return value
+
+
 def _histories(value: Any, sizes: Sizes) -> dict[str, NDArray[Any]]:
     """Arrays of one length with names of their own; lists in the first format of model files."""
     if not isinstance(value, dict) or not all(str(key).isidentifier() for key in value):
@@ -149,6 +156,24 @@ def _floats(value: Any) -> Any:
     return np.array([_number(each, Sizes(0, 0)) for each in value], dtype=np.float64)
 
 
+def _sparse_weights(value: Any, sizes: Sizes) -> csr_array:
+    """Weights of cells: a CSR matrix, or its three arrays as a file has them."""
+    if not issparse(value):
+        if not isinstance(value, dict) or set(value) != {"data", "indices", "indptr"}:
+            raise ValueError("is no sparse matrix")
+        parts = [np.asarray(value[name]) for name in ("data", "indices", "indptr")]
+        if parts[0].dtype != np.float64 or any(part.ndim != 1 for part in parts):
+            raise ValueError("is no sparse matrix of float64")
+        if any(part.dtype.kind != "i" for part in parts[1:]) or parts[2].size < 2:
+            raise ValueError("has places that are no whole numbers")
+        shape = (parts[2].size - 1, sizes.d)
+        value = csr_array(tuple(parts), shape=shape)
+        value.check_format(full_check=True)
+    if value.shape[1] != sizes.d or not ((value.data >= 0) & (value.data <= 1)).all():
+        raise ValueError("holds weights that are not between 0 and 1, or has another shape")
+    return value
+
+
 _OF_ALL_MODELS: dict[str, Rule] = {
     "n_components_": _count(least=1),
     "n_features_in_": _count(least=1),
@@ -160,6 +185,9 @@ _OF_ALL_MODELS: dict[str, Rule] = {
     "explained_variance_ratio_": _array("r"),
     "reconstruction_error_": _number,
     "separation_": _number,
+    "score_ridge_": _array("r"),
+    "score_correlations_": _array("r", "r"),
+    "regressed_variance_ratio_": _number,
     "mean_": _array("d"),
     "scale_": _positive,
 }
@@ -170,12 +198,50 @@ _OF_A_SEARCH: dict[str, Rule] = {
     "converged_": _flag,
     "interrupted_": _flag,
     "n_passes_": _count(least=0),
+    "n_missing_": _count(least=0),
+    "row_weights_": _array(None),
+    "cell_weights_": _sparse_weights,
+    "orthogonal_distances_": _array(None),
+    "score_distances_": _array(None),
+    "distance_cutoffs_": _array(2),
     "scaled_covariance_": _or_none(_array("d", "d")),
     "variance_limits_": _array(2),
 }
 
-RULES = {"SparsePCA": _OF_ALL_MODELS | _OF_A_SEARCH, "MethodPCA": _OF_ALL_MODELS}
-# Only after a fit to data, and only where the columns of the data have names.
-OPTIONAL = frozenset({"n_passes_", "feature_names_in_"})
+_OF_A_CHOICE: dict[str, Rule] = {
+    "n_components_": _count(least=0),
+    "cardinality_": _count(least=0),
+    "cv_results_": _histories,
+    "reason_": _text,
+}
+
+RULES = {
+    "SparsePCA": _OF_ALL_MODELS | _OF_A_SEARCH,
+    "SparsePCACV": _OF_ALL_MODELS | _OF_A_SEARCH | _OF_A_CHOICE,
+    "MethodPCA": _OF_ALL_MODELS,
+}
+# What only robust fits have.
+OF_ROBUST_FITS = (
+    "row_weights_",
+    "cell_weights_",
+    "orthogonal_distances_",
+    "score_distances_",
+    "distance_cutoffs_",
+)
+# Only after a fit to data, only where the columns of the data have names, and what files of earlier
+# versions do not have.
+OPTIONAL = frozenset(
+    {
+        "n_passes_",
+        "n_missing_",
+        "feature_names_in_",
+        "score_ridge_",
+        "score_correlations_",
+        "regressed_variance_ratio_",
+        *OF_ROBUST_FITS,
+    }
+)
+# What has a file format of its own.
+NOT_KEPT = frozenset({"path_"})
 # What files of the first format do not have, and what their models had in mind.
 _ADDED = {"interrupted_": False}

@@ -14,12 +14,13 @@ import re
 import stat
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from redac._version import __version__
 from redac.disk import DataFileError, decoding, refuse_no_text, write_atomically
@@ -31,11 +32,18 @@ _FORMAT = 2
 # they are, so that no file unpacks to more than this or its own size.
 _MOST_UNPACKED = 1 << 29
 
+_PARTS_OF_SPARSE = ("data", "indices", "indptr")
+
 Model = TypeVar("Model")
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the file appears whole or not at all."""
+    write_atomically(path, packed(model))
+
+
+def packed(model: Any) -> Callable[[IO[bytes]], None]:
+    """What writes a fitted model to a file; the model is checked before that."""
     values: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for name, value in _fitted_attributes(model).items():
@@ -45,6 +53,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             arrays[name] = value
         elif isinstance(value, dict):
             arrays |= {f"{name}.{key}": each for key, each in value.items()}
+        elif issparse(value):
+            arrays |= {f"{name}.{key}": getattr(value, key) for key in _PARTS_OF_SPARSE}
         else:
             values[name] = value
     params: dict[str, Any] = {}
@@ -73,14 +83,20 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     small = sum(array.nbytes for array in arrays.values()) <= _MOST_UNPACKED // 2
 
     pack: Any = np.savez_compressed if small else np.savez
-    write_atomically(path, lambda file: pack(file, **arrays))
+    return lambda file: pack(file, **arrays)
 
 
 def load(cls: type[Model], path: str | os.PathLike[str]) -> Model:
     """Read a model written by ``save``."""
     name = os.fspath(path)
-    with _one_error(name), _opened(name) as file, zipfile.ZipFile(file) as archive:
-        members = _members(archive, os.fstat(file.fileno()).st_size)
+    with one_error(name), opened(name) as file:
+        return unpacked(cls, file, os.fstat(file.fileno()).st_size, name)
+
+
+def unpacked(cls: type[Model], file: IO[bytes], size: int, name: str) -> Model:
+    """Read a model from an open file of so many bytes, which is called that in errors."""
+    with zipfile.ZipFile(file) as archive:
+        members = _members(archive, size)
         header = _header(archive, members, name)
         _refuse_other_kinds(header, cls, name)
         arrays = {each: _array(archive, info) for each, info in members.items()}
@@ -97,7 +113,7 @@ def _fitted_attributes(model: Any) -> dict[str, Any]:
     found = {
         name: value
         for name, value in vars(model).items()
-        if name.endswith("_") and not name.startswith("_")
+        if name.endswith("_") and not name.startswith("_") and name not in fitted.NOT_KEPT
     }
     try:
         return fitted.check(found, fitted.rules_for(type(model)))
@@ -120,7 +136,7 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def _one_error(path: str) -> Iterator[None]:
+def one_error(path: str) -> Iterator[None]:
     """Whatever damage leads to, as one line that names the file."""
     try:
         with decoding(path, "a model saved by redac"), warnings.catch_warnings():
@@ -135,7 +151,7 @@ def _one_error(path: str) -> Iterator[None]:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[IO[bytes]]:
+def opened(path: str) -> Iterator[IO[bytes]]:
     # To open a pipe would wait for somebody to write into it.
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise DataFileError(f"{path}: is not a file that can hold a model")

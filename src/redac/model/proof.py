@@ -71,6 +71,17 @@ def certify(
     model: SparsePCA, time_limit: float, on_progress: OnProgress | None = None
 ) -> Certificate:
     """The certificate of a fitted ``SparsePCA``."""
+    if model.robust is not None:
+        raise ValueError(
+            f"This model was fitted with robust={model.robust!r}; certificates cover least squares "
+            "on complete data only."
+        )
+    if getattr(model, "n_missing_", 0):
+        raise ValueError(
+            f"{model.n_missing_} cells of the data of this model are missing; certificates cover "
+            "complete data only. That of model.impute(X) is about the completed data, which are "
+            "partly the model's own."
+        )
     allowed = _cardinalities_of(model, model.n_features_in_)
     remark = _remark(model)
     S = model.scaled_covariance_

@@ -50,36 +50,46 @@ class _Loadings(NamedTuple):
 
 
 class Iterate(ABC):
-    """The loadings V, scores in some form, P = UᵀU, G = VᵀV and the diagonal of UᵀXV."""
+    """The loadings V, with G = VᵀV, and scores in some form: what all kinds of data share."""
 
     V: Array
 
-    def __init__(self, source: Source, start: Array, ridge: float, total: float) -> None:
-        self.source = source
-        self.ridge = ridge
+    def __init__(self, start: Array, diagonal: Array, total: float) -> None:
+        self.diagonal = diagonal
         self.total = total
         self.r = start.shape[1]
-        # The scores that belong to loadings V are those of least squares: U = XV(VᵀV + ηI)⁻¹.
         self.G = start.T @ start
-        P, cross = self._begin(start, variance.duals(start, self.G, ridge))
-        self.P = (P + P.T) / 2
-        self.cross = cross.copy()
         self.least_separation = variance.DISTINCT
         # Which components have loadings that they can keep; those of a start mostly are not sparse.
         self._placed = np.zeros(self.r, dtype=bool)
 
     @abstractmethod
-    def _begin(self, start: Array, A: Array) -> tuple[Array, Array]:
-        """Take loadings V and scores U = XA; UᵀU and the diagonal of UᵀXV."""
+    def objective(self) -> float:
+        """What the updates lower, as a share of ‖X‖²."""
 
-    @property
     @abstractmethod
-    def B(self) -> Array:
-        """XᵀU."""
+    def has_scores(self, i: int) -> bool:
+        """Whether the scores of component i are more than rounding noise."""
 
     @abstractmethod
     def _prepare_sweep(self) -> None:
         """What all updates of a sweep need."""
+
+    def _end_sweep(self) -> None:
+        """What follows the updates of a sweep."""
+        return
+
+    def _choose(self, i: int, constraint: Constraint, w: Array) -> Array:
+        """The best loadings of component i, with w from ``_direction``."""
+        return constraint.maximize(w)
+
+    @abstractmethod
+    def _residual(self) -> Array:
+        """What is left of the variance of each feature."""
+
+    @abstractmethod
+    def _direction_from(self, i: int, j: int) -> Array:
+        """E_iᵀ of what is left of feature j, for a component i that is zero."""
 
     @abstractmethod
     def _direction(self, i: int) -> Array:
@@ -117,11 +127,12 @@ class Iterate(ABC):
         self._prepare_sweep()
         for i, constraint in enumerate(constraints):
             self._update(i, constraint)
+        self._end_sweep()
 
     def _update(self, i: int, constraint: Constraint) -> None:
         w = self._direction(i) if self.has_scores(i) else self.fresh_direction(i)
-        new = self._loadings(constraint.maximize(w))
-        if new.support.size == 1 and self.source.diagonal[new.support[0]] == 0.0:
+        new = self._loadings(self._choose(i, constraint, w))
+        if new.support.size == 1 and self.diagonal[new.support[0]] == 0.0:
             # A set without negative entries may offer a feature that does not vary: no better one.
             new = self._loadings(np.zeros(w.size))
         if not self._is_apart(i, new):
@@ -131,10 +142,6 @@ class Iterate(ABC):
             new = self._loadings(self._lone())
         self._placed[i] = new.support.size > 0
         self._move(i, new)
-
-    def has_scores(self, i: int) -> bool:
-        """Whether the scores of component i are more than rounding noise."""
-        return bool(self.P[i, i] > NOISE * self.total)
 
     def _loadings(self, v: Array) -> _Loadings:
         support = (v != 0.0).nonzero()[0]  # marks are searched in a third of the time
@@ -178,31 +185,12 @@ class Iterate(ABC):
         A start of too low a rank, or a component made superfluous by the others, gets a new chance
         where most is left to explain; the zero vector says that nothing is left.
         """
-        self._move(i, self._loadings(np.zeros(self.source.n_features)))
+        nothing = np.zeros_like(self.diagonal)
+        self._move(i, self._loadings(nothing))
         self._placed[i] = False
         residual = self._residual()
         j = int(np.argmax(residual))
-        if residual[j] <= NOISE * self.total:
-            return np.zeros(self.source.n_features)
-        unit = np.array([j], dtype=np.intp)
-        column = self.source.combine(unit, np.ones(1))
-        # (X − UVᵀ)ᵀ(X − UVᵀ)e_j, with x = V[j]: S e_j − B x − V(B[j] − P x)
-        x, B = self.V[j], self.B
-        direction: Array = column - B @ x - self.V @ (B[j] - self.P @ x)
-        return direction
-
-    def _residual(self) -> Array:
-        """What is left of the variance of each feature."""
-        fitted = self.V * (2.0 * self.B - self.V @ self.P)
-        left: Array = self.source.diagonal - fitted.sum(axis=1)
-        return left
-
-    def objective(self) -> float:
-        """‖X − UVᵀ‖² + η‖U‖² as a share of ‖X‖²."""
-        if self.total == 0.0:
-            return 0.0
-        fit = 2.0 * self.cross.sum() - np.vdot(self.P, self.G) - self.ridge * np.trace(self.P)
-        return max(1.0 - float(fit) / self.total, 0.0)
+        return self._direction_from(i, j) if residual[j] > NOISE * self.total else nothing
 
     def make_feasible(self, constraints: Sequence[Constraint]) -> None:
         """Bring columns that an interrupted first sweep has not reached into their sets."""
@@ -214,7 +202,51 @@ class Iterate(ABC):
             self.G[i] = self.G[:, i] = self.V.T @ self.V[:, i]
 
 
-class Correlated(Iterate):
+class Unweighted(Iterate):
+    """All cells count alike: P = UᵀU and the diagonal of UᵀXV, beside V and G, say it all."""
+
+    def __init__(self, source: Source, start: Array, ridge: float, total: float) -> None:
+        super().__init__(start, source.diagonal, total)
+        self.source = source
+        self.ridge = ridge
+        # The scores that belong to loadings V are those of least squares: U = XV(VᵀV + ηI)⁻¹.
+        P, cross = self._begin(start, variance.duals(start, self.G, ridge))
+        self.P = (P + P.T) / 2
+        self.cross = cross.copy()
+
+    @abstractmethod
+    def _begin(self, start: Array, A: Array) -> tuple[Array, Array]:
+        """Take loadings V and scores U = XA; UᵀU and the diagonal of UᵀXV."""
+
+    @property
+    @abstractmethod
+    def B(self) -> Array:
+        """XᵀU."""
+
+    def has_scores(self, i: int) -> bool:
+        return bool(self.P[i, i] > NOISE * self.total)
+
+    def _direction_from(self, i: int, j: int) -> Array:
+        column = self.source.combine(np.array([j], dtype=np.intp), np.ones(1))
+        # (X − UVᵀ)ᵀ(X − UVᵀ)e_j, with x = V[j]: S e_j − B x − V(B[j] − P x)
+        x, B = self.V[j], self.B
+        direction: Array = column - B @ x - self.V @ (B[j] - self.P @ x)
+        return direction
+
+    def _residual(self) -> Array:
+        fitted = self.V * (2.0 * self.B - self.V @ self.P)
+        left: Array = self.source.diagonal - fitted.sum(axis=1)
+        return left
+
+    def objective(self) -> float:
+        """‖X − UVᵀ‖² + η‖U‖² as a share of ‖X‖²."""
+        if self.total == 0.0:
+            return 0.0
+        fit = 2.0 * self.cross.sum() - np.vdot(self.P, self.G) - self.ridge * np.trace(self.P)
+        return max(1.0 - float(fit) / self.total, 0.0)
+
+
+class Correlated(Unweighted):
     """Scores by their products B = XᵀU with the data, whatever the number of samples.
 
     V and B stand side by side in one array, so that the rows of a support are gathered once.
@@ -264,7 +296,7 @@ class Correlated(Iterate):
         self.cross[i] = products[i]
 
 
-class Scored(Iterate):
+class Scored(Unweighted):
     """The scores U themselves, where X is in memory and has few rows: Algorithm 1 as it stands."""
 
     def __init__(self, X: Array, source: Source, start: Array, ridge: float, total: float) -> None:

@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from redac.solver.iterate import Correlated, Iterate, Scored
+from redac.solver.iterate import Correlated, Iterate, Scored, Unweighted
 from redac.solver.problem import Problem
 from redac.sources.base import Array
 from redac.threads import one_thread
@@ -69,11 +69,17 @@ def sweeps(
     together than the problem allows, or than can be told apart. ``ridge`` and ``tol`` are those of
     the problem unless they are given.
     """
-    ridge = problem.ridge if ridge is None else ridge
-    tol = problem.tol if tol is None else tol
+    with one_thread(2 * solution.V.size):
+        iterate = _iterate(problem, solution.V, problem.ridge if ridge is None else ridge)
+    yield from sweeps_of(iterate, problem, solution, problem.tol if tol is None else tol)
+
+
+def sweeps_of(
+    iterate: Iterate, problem: Problem, solution: Solution, tol: float
+) -> Generator[Solution, None, None]:
+    """The same, of a state of the algorithm that has the loadings of the solution."""
     V, history = solution.V, solution.history
     with one_thread(2 * V.size):
-        iterate = _iterate(problem, V, ridge)
         is_feasible = iterate.keep_apart(problem.least_separation, problem.constraints)
         before = iterate.objective() if is_feasible else np.inf
     for _ in range(solution.n_sweeps_in_all, problem.max_sweeps):
@@ -114,7 +120,7 @@ def directions(problem: Problem, V: Array) -> Array:
     return W
 
 
-def _iterate(problem: Problem, V: Array, ridge: float) -> Iterate:
+def _iterate(problem: Problem, V: Array, ridge: float) -> Unweighted:
     X = problem.source.by_feature
     if X is None:
         return Correlated(problem.source, V, ridge, problem.total)

@@ -112,6 +112,21 @@ class Explained:
         shares = s * s / (s * s + ridge)
         return float(shares @ np.maximum((axes * (self.M @ axes)).sum(axis=0), 0.0))
 
+    def noise_by_signal(self, total: float) -> Array:
+        """s²/τ_i of each component: the ridge that suits scores which few cells determine.
+
+        s² is the variance that one cell has beside the components, τ_i that of the scores without
+        their error. A component that has no more than that is taken to have a hundredth of it.
+        """
+        r, beside = self.basis.independent.size, len(self.basis.Q) - self.basis.Q.shape[1]
+        noise = max(total - self.together(), 0.0) / max(beside, 1)
+        ridge = np.ones(r)
+        inverse = np.linalg.inv(self.basis.R[:, self.basis.independent])
+        spread = (inverse @ self.M @ inverse.T).diagonal()
+        signal = np.maximum(spread - noise * (inverse @ inverse.T).diagonal(), 0.01 * spread)
+        ridge[self.basis.independent] = noise / np.where(signal > 0.0, signal, 1.0)
+        return ridge
+
     def greedy_order(self) -> Indices:
         """Components sorted by what they add.
 
@@ -143,6 +158,28 @@ class Explained:
         left = np.zeros(basis.independent.size)
         left[basis.independent] = basis.R[:, basis.independent].diagonal() ** 2
         return left
+
+    def score_correlations(self) -> Array:
+        """Correlations of the best scores; those of a component without scores are zero."""
+        independent = self.basis.independent
+        A = np.linalg.inv(self.basis.R[:, independent])
+        covariance = A @ self.M @ A.T
+        deviations = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+        vary = deviations > _ROUNDING * deviations.max(initial=0.0)
+        scale = np.where(vary, deviations, np.inf)
+        found = np.eye(independent.size)
+        found[np.ix_(independent, independent)] = np.clip(
+            covariance / scale / scale[:, None], -1.0, 1.0
+        )
+        np.fill_diagonal(found, 1.0)
+        return found
+
+    def regressed(self, products: Array) -> float:
+        """What the scores explain when all features are regressed on them, with products SQ."""
+        values, axes = np.linalg.eigh(self.M)
+        known = values > _ROUNDING * values.max(initial=0.0)
+        along = products @ axes[:, known]
+        return float(((along * along).sum(axis=0) / values[known]).sum())
 
     @property
     def lengths(self) -> Array:

@@ -78,7 +78,7 @@ class Data(ABC):
         """X W in the user's units, of data about a given centre; one pass if all is well."""
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.left(W)
-        if np.isfinite(scores).all():
+        if scores.size and np.isfinite(scores).all():  # of no scores at all nothing can be read
             return scores
         data = self.checked()  # says which entry is to blame, or finds a unit for huge numbers
         return data.left(W) * data.unit

@@ -47,12 +47,13 @@ class LocalParts:
         self.lengths: tuple[int, ...] | None = (int(n),)
 
     def fold(self, work: Callable[[Rows], T], join: Callable[[T, T], T]) -> T:
-        return reduce(join, map(work, self._rows()))
+        return reduce(join, map(work, self.rows()))
 
     def each(self, work: Callable[[Rows], T]) -> list[T]:
-        return list(map(work, self._rows()))
+        return list(map(work, self.rows()))
 
-    def _rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[Rows]:
+        """One block after the other."""
         start = number = 0
         blocks = iter(self._blocks())
         while True:

@@ -21,6 +21,7 @@ from redac.sources import Data, Source, as_data, as_source, covariance_source, r
 from redac.sources.base import Array
 from redac.sources.blocks import Blocks
 from redac.sources.cluster import is_dask
+from redac.sources.gaps import CellTable, may_have_gaps, read_cells
 from redac.sources.gram import Gram
 from redac.sources.local import LocalParts
 from redac.sources.progress import is_mapped
@@ -57,6 +58,7 @@ class Given:
             columns must be those that the model was fitted to.
         """
         _refuse_other_than_two_dimensions(X)
+        X = _with_nan(X)
         keeper = BaseEstimator() if model is None else model
         least = 2 if reset else 1
         if is_streamed(X):
@@ -96,6 +98,18 @@ class Given:
         """Read means and variances, and return the data centred, and standardised if wanted."""
         with self.naming_columns():
             return as_data(self.values, standardize=standardize, sample_weight=sample_weight)
+
+    def cells(self, *, standardize: bool = False, sample_weight: Any = None) -> CellTable:
+        """Read all cells into memory, centred, and standardised if wanted; NaN is a gap."""
+        if not may_have_gaps(self.values):
+            raise TypeError(
+                f"robust fits need all cells in memory: give an array or a frame, not "
+                f"{type(self.values).__name__}."
+            )
+        with self.naming_columns():
+            return read_cells(
+                self.values, standardize=standardize, sample_weight=sample_weight, names=self.names
+            )
 
     def about(self, mean: Array, scale: Array) -> Data:
         """The data about a given centre and in units of a given scale; nothing is read yet."""
@@ -154,6 +168,17 @@ def read_covariance(S: Any, *, model: Any = None) -> Gram:
     if model is not None:
         validate_data(model, S, reset=True, skip_check_array=True)
     return source
+
+
+def _with_nan(X: Any) -> Any:
+    """X, or a frame with NaN where an object column of a pandas frame has pandas' NA or None."""
+    if not hasattr(X, "iloc") or is_streamed(X) or np.dtype(object) not in set(X.dtypes):
+        return X
+    missing = X.isna().to_numpy()
+    if not missing.any():
+        return X
+    values = np.where(missing, np.nan, X.to_numpy(dtype=object))
+    return type(X)(values, index=X.index, columns=X.columns)
 
 
 def _refuse_other_than_two_dimensions(X: Any) -> None:

@@ -1,0 +1,221 @@
+"""Wild cells and wild rows: robust fits, their weights, and what they report."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.linalg import subspace_angles
+
+from helpers import assert_same_loadings
+from redac import SparsePCA
+from redac.datasets import make_hastie
+from redac.solver.robust import CORE, CUT, Weighing, cell_losses, cell_weights, clipped
+from redac.sources.cells import CellModel, Cells
+
+KINDS = ("cells", "rows", "both")
+
+
+def angle(A: np.ndarray, B: np.ndarray) -> float:
+    """The largest principal angle, as a share of a right angle."""
+    return float(subspace_angles(A, B).max() / (np.pi / 2))
+
+
+def bad_rows(seed: int, n: int = 100, share: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
+    """Ten features of two groups of four, and rows from elsewhere; the true loadings."""
+    rng = np.random.default_rng(seed)
+    C = np.eye(10)
+    C[:4, :4], C[4:8, 4:8] = 0.9, 0.5
+    np.fill_diagonal(C, 1.0)
+    spread = np.repeat([10.0, 5.0, 2.0], [4, 4, 2])
+    X = rng.multivariate_normal(np.zeros(10), C * np.outer(spread, spread), n)
+    X += rng.standard_normal(X.shape)
+    bad = int(share * n)
+    X[:bad] = 25.0 * np.array([0, -4, 4, 2, 0, 4, -4, 2, 3, -3])
+    X[:bad] += np.sqrt(20.0) * rng.standard_normal((bad, 10))
+    V = np.zeros((10, 2))
+    V[:4, 0] = V[4:8, 1] = 0.5
+    return X, V
+
+
+def bad_cells(seed: int, share: float) -> tuple[np.ndarray, np.ndarray]:
+    X = make_hastie(200, random_state=seed).data
+    rng = np.random.default_rng(seed)
+    wild = rng.random(X.shape) < share
+    return X + wild * 150.0 * rng.standard_normal(X.shape), wild
+
+
+def supports(model: SparsePCA) -> set[frozenset[int]]:
+    return {frozenset(np.flatnonzero(row).tolist()) for row in model.components_}
+
+
+TRUE = {frozenset(range(4)), frozenset(range(4, 8))}
+
+# ------------------------------------------------------------ the loss
+
+
+@given(now=st.floats(0.0, 10.0), other=st.floats(0.0, 10.0))
+@settings(max_examples=200, deadline=None)
+def test_weighted_squares_bound_the_loss(now, other):
+    """ρ(z) ≤ ρ(z₀) + ω(z₀)(z² − z₀²)/2: what lowers the bound lowers the loss."""
+    z0, z = np.array([now]), np.array([other])
+    bound = cell_losses(z0) + cell_weights(z0) * (z**2 - z0**2) / 2
+    assert cell_losses(z)[0] <= bound[0] + 1e-12
+
+
+def test_weights_are_the_slope_of_the_loss():
+    z = np.linspace(0.01, 8.0, 400)
+    step = 1e-5
+    slope = (cell_losses(z + step) - cell_losses(z - step)) / (2 * step)
+    np.testing.assert_allclose(slope, z * cell_weights(z), atol=1e-8)
+    assert (cell_weights(z[z <= CORE]) == 1.0).all()
+    assert (cell_weights(z[z >= CUT]) == 0.0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_are_from_zero_to_one_and_none_where_a_cell_is_missing(kind):
+    X, V = bad_rows(0)
+    there = np.random.default_rng(0).random(X.T.shape) < 0.9
+    cells = Cells(np.where(there, X.T, 0.0), there, np.ones(100))
+    model = CellModel(V, cells.scores(V, cells.means, np.zeros(2)), cells.means)
+    weighed = Weighing.of(cells, kind).weighed(model)
+    assert not weighed.weights[~there].any()
+    assert weighed.weights.min() >= 0
+    assert weighed.weights.max() <= 1
+    if kind != "cells":
+        assert weighed.weights.any(axis=0).sum() <= 75
+
+
+def test_tame_cells_stay_within_reach():
+    X, wild = bad_cells(0, 0.1)
+    cells = Cells(np.ascontiguousarray(X.T), np.ones(X.T.shape, dtype=bool), np.ones(200))
+    assert np.abs(clipped(cells).X).max() < np.abs(X[wild]).max() / 3
+
+
+# ------------------------------------------------------------ fits
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wild_cells_do_not_change_supports(seed):
+    X, wild = bad_cells(seed, 0.05)
+    model = SparsePCA(2, cardinality=4, robust="cells").fit(X)
+    assert supports(model) == TRUE
+    assert (np.diff(model.objective_history_) <= 0).all()
+    assert model.row_weights_.all()
+    weights = np.ones(X.shape)
+    stored = model.cell_weights_.tocoo()
+    weights[stored.coords] = stored.data
+    clean = make_hastie(200, random_state=seed).data
+    gross = wild & (np.abs(X - clean) > 60)
+    assert (weights[gross] < 0.5).mean() > 0.9
+    assert (weights[~wild] < 0.5).mean() < 0.05
+
+
+@pytest.mark.parametrize("kind", ["rows", "both"])
+@pytest.mark.parametrize("seed", range(3))
+def test_wild_rows_do_not_turn_components(seed, kind):
+    X, V = bad_rows(seed)
+    model = SparsePCA(2, cardinality=4, robust=kind).fit(X)
+    assert angle(model.components_.T, V) < 0.25
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert angle(SparsePCA(2, cardinality=4).fit(X).components_.T, V) > 0.8
+    assert not model.row_weights_[:20].any()
+    assert model.row_weights_[20:].mean() > 0.85
+    far = model.orthogonal_distances_ > model.distance_cutoffs_[0]
+    assert far[:20].all()
+    assert (np.diff(model.objective_history_) <= 0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_clean_data_lose_little(kind):
+    X = make_hastie(200, random_state=5).data
+    plain = SparsePCA(2, cardinality=4).fit(X)
+    model = SparsePCA(2, cardinality=4, robust=kind).fit(X)
+    assert abs(model.score(X) - plain.score(X)) < 0.01
+    assert supports(model) == supports(plain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gaps_and_sample_weights_beside_outliers(kind):
+    X, _ = bad_rows(1)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    weights = np.where(np.arange(100) % 3, 1, 2)
+    weights[-1] = 0
+    model = SparsePCA(2, cardinality=4, robust=kind).fit(X, sample_weight=weights)
+    assert model.n_missing_ == np.isnan(X[:-1]).sum()
+    assert np.isfinite(model.transform(X)).all()
+    assert (np.diff(model.objective_history_) <= 0).all()
+    assert model.row_weights_.shape == (100,)
+    assert model.cell_weights_.shape == X.shape
+    stored = model.cell_weights_.tocoo().coords
+    assert not np.isnan(X[stored]).any()
+
+
+def test_rows_in_another_order_are_the_same_rows():
+    X, _ = bad_rows(2)
+    order = np.random.default_rng(0).permutation(100)
+    model = SparsePCA(2, cardinality=4, robust="rows", tol=1e-10).fit(X)
+    again = SparsePCA(2, cardinality=4, robust="rows", tol=1e-10).fit(X[order])
+    assert_same_loadings(again.components_, model.components_, atol=1e-4)
+    np.testing.assert_array_equal(again.row_weights_, model.row_weights_[order])
+
+
+def test_outliers_by_name():
+    X, _ = bad_rows(0)
+    X[50, 2] += 500.0
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(10)])
+    model = SparsePCA(2, cardinality=4, robust="both").fit(frame)
+    table = model.outliers_table([f"r{t}" for t in range(100)])
+    assert {f"r{t}" for t in range(20)} <= set(table["row"][table["feature"].isna()])
+    assert (
+        (table["row"] == "r50") & (table["feature"].isin(["f2"]) | table["feature"].isna())
+    ).any()
+    with pytest.raises(ValueError, match="3 names for 100 rows"):
+        model.outliers_table(["a", "b", "c"])
+    with pytest.raises(ValueError, match="tells nothing of outliers"):
+        SparsePCA().fit(X).outliers_table()
+
+
+def test_a_plain_fit_forgets_a_robust_one():
+    X, _ = bad_rows(0)
+    model = SparsePCA(2, cardinality=4, robust="rows").fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.set_params(robust=None).fit(X)
+    assert not hasattr(model, "row_weights_")
+
+
+def test_saved_models_keep_their_weights(tmp_path):
+    X, _ = bad_cells(1, 0.05)
+    model = SparsePCA(2, cardinality=4, robust="cells").fit(X)
+    model.save(tmp_path / "model.npz")
+    again = SparsePCA.load(tmp_path / "model.npz")
+    assert (again.cell_weights_ != model.cell_weights_).nnz == 0
+    assert again.cell_weights_.nnz == model.cell_weights_.nnz
+    np.testing.assert_array_equal(again.orthogonal_distances_, model.orthogonal_distances_)
+    assert again.outliers_table().equals(model.outliers_table())
+
+
+def test_what_is_refused():
+    X, _ = bad_rows(0)
+    with pytest.raises(ValueError, match="robust='all' is not one of cells, rows, both"):
+        SparsePCA(robust="all").fit(X)
+    with pytest.raises(TypeError, match="robust fits need all cells in memory"):
+        SparsePCA(robust="cells").fit(sparse.csr_array(X))
+    with pytest.raises(ValueError, match="fitted with robust='rows'"):
+        SparsePCA(2, cardinality=4, robust="rows").fit(X).certificate()
+
+
+def test_columns_that_hardly_vary_are_no_trouble():
+    X, _ = bad_rows(3)
+    X[:, 9] = 0.0
+    X[3:8, 8] = 1.0
+    X[:3, 8] = X[8:, 8] = 2.0
+    for kind in KINDS:
+        model = SparsePCA(2, cardinality=4, robust=kind).fit(X)
+        assert np.isfinite(model.transform(X)).all()
+        assert np.isfinite(model.explained_variance_ratio_).all()
