@@ -42,7 +42,7 @@ from commands import (
     save_frame,
 )
 from helpers import factor_data
-from redac import SparsePCA
+from redac import SparsePCA, SparsePCACV
 from redac.datasets import load_pitprops
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
@@ -229,11 +229,24 @@ def test_standardized_covariance_is_correlation(run: Run, tmp_path: Path) -> Non
 
 
 @pytest.mark.filterwarnings("ignore::redac.exceptions.SeparationWarning")
-def test_defaults_are_five_components_and_a_note_on_their_sparsity(
+def test_numbers_that_were_not_given_are_chosen_and_the_note_says_why(
+    run: Run, tmp_path: Path
+) -> None:
+    values = factor_data(40, 6, seed=1)
+    np.save(tmp_path / "data.npy", values)
+    outcome = run("fit", tmp_path / "data.npy")
+    assert outcome.status == 0
+    chosen = SparsePCACV().fit(values)
+    assert outcome.notes[0].startswith(f"note: {chosen.reason_} Choose yourself")
+    model = SparsePCA(chosen.n_components_, cardinality=chosen.cardinality_).fit(values)
+    check_table(outcome, model, [f"x{j}" for j in range(6)])
+
+
+def test_too_few_rows_to_choose_by_leave_five_components_and_a_note(
     run: Run, tmp_path: Path
 ) -> None:
     for d, components, cardinality in ((3, 3, 1), (6, 5, 2), (13, 5, 5), (90, 5, 10)):
-        values = factor_data(30, d, seed=d)
+        values = factor_data(9, d, seed=d)
         np.save(tmp_path / "data.npy", values)
         outcome = run("fit", tmp_path / "data.npy")
         assert outcome.status == 0
@@ -244,10 +257,10 @@ def test_defaults_are_five_components_and_a_note_on_their_sparsity(
 
 
 def test_the_same_seed_gives_the_same_output(run: Run, tmp_path: Path) -> None:
-    np.save(tmp_path / "data.npy", np.random.default_rng(8).standard_normal((20, 600)))
+    np.save(tmp_path / "data.npy", np.random.default_rng(8).standard_normal((30, 100)))
 
     def outcome(seed: int) -> str:
-        arguments = ("--components", 4, "--cardinality", 40, "--init-count", 4, "--seed", seed)
+        arguments = ("--components", 6, "--cardinality", 10, "--init-count", 6, "--seed", seed)
         return done(run("fit", tmp_path / "data.npy", *arguments)).out
 
     assert outcome(1) == outcome(1)
@@ -400,9 +413,12 @@ WRONG: dict[str, tuple[str, str]] = {
     "unknown extension": ("fit data.xyz", r"^redac: data\.xyz: unknown extension '\.xyz'.*\.csv"),
     "damaged file": ("fit broken.npz", r"^redac: broken\.npz: damaged"),
     "text cell": ("fit text.csv", r"^redac: text\.csv: row 4, column 'width': 'oops'"),
-    "missing value": ("fit nan.csv", r"^redac: nan\.csv: row 4, column 'width': missing value"),
+    "missing value": (
+        "fit nan.csv --missing error",
+        r"^redac: nan\.csv: row 4, column 'width': missing value",
+    ),
     "missing value in an array": (
-        "fit nan.npy",
+        "fit nan.npy --missing error",
         r"^redac: nan\.npy: row 3, column 4 .*missing value",
     ),
     "infinite value": ("fit infinite.npy", r"^redac: infinite\.npy: row 3, column 4 .*infinite"),
@@ -628,9 +644,9 @@ def test_many_features_are_printed_as_lists(run: Run, tmp_path: Path) -> None:
     values = np.random.default_rng(0).standard_normal((30, 200))
     names = [f"gene {j}" for j in range(200)]
     path = save_frame(tmp_path / "wide.csv", pd.DataFrame(values, columns=names), index=False)
-    outcome = run("fit", path, "--components", 8)
+    outcome = run("fit", path, "--components", 8, "--cardinality", 10)
     assert outcome.status == 0
-    assert len(outcome.notes) == 1
+    assert len(outcome.notes) == 0
     model = SparsePCA(8, cardinality=10).fit(values)
     parse_list(outcome.out).equals(model, names)
     check_summary(outcome.out, model)

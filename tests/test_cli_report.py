@@ -111,7 +111,8 @@ def test_report_is_self_contained_and_escaped(
 def test_report_of_many_features(run: Run, tmp_path: Path) -> None:
     values = np.random.default_rng(0).standard_normal((30, 200))
     np.save(tmp_path / "wide.npy", values)
-    run("fit", tmp_path / "wide.npy", "--components", 8, "--output", tmp_path / "results")
+    sizes = ("--components", 8, "--cardinality", 10)
+    run("fit", tmp_path / "wide.npy", *sizes, "--output", tmp_path / "results")
     page = Page((tmp_path / "results" / "report.html").read_text(encoding="utf-8"))
     used = SparsePCA(8, cardinality=10).fit(values).components_.any(axis=0)
     assert {row[0] for row in page.tables[1][1:]} == {f"x{j}" for j in np.flatnonzero(used)}

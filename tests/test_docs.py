@@ -55,11 +55,11 @@ def test_unknown_names_are_refused():
         redac.PCA  # noqa: B018
 
 
-def test_the_docstring_example_of_the_estimator_holds():
+@pytest.mark.parametrize("module", ["redac.model.estimator", "redac.choose.sparse_pca_cv"])
+def test_the_docstring_example_of_the_estimator_holds(module):
     import doctest
+    import importlib
 
-    import redac.model.estimator
-
-    results = doctest.testmod(redac.model.estimator)
+    results = doctest.testmod(importlib.import_module(module))
     assert results.attempted > 0
     assert results.failed == 0

@@ -1,4 +1,4 @@
-"""Pictures of components.
+"""Pictures of components, and of what more of them bring.
 
 matplotlib is imported when a picture is drawn (``pip install redac[plot]``).
 """
@@ -15,7 +15,7 @@ from redac.show.tables import component_names
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_loadings"]
+__all__ = ["plot_loadings", "plot_path"]
 
 _MOST_NAMES = 60
 
@@ -61,4 +61,40 @@ def plot_loadings(
         ax.set_ylabel("feature")
     if title is not None:
         ax.set_title(title)
+    return ax
+
+
+def plot_path(path: Any, *, ax: Axes | None = None) -> Axes:
+    """Q², or else PEV, against the non-zeros, with a line for each number of components.
+
+    Parameters
+    ----------
+    path : SparsityPath, or a fitted SparsePCACV
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    import matplotlib.pyplot as plt
+
+    table = getattr(path, "path_", path).table
+    if ax is None:
+        ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")[1]
+    measure = "q2" if "q2" in table else "pev"
+    for r, rows in table.groupby("n_components"):
+        label = "1 component" if r == 1 else f"{r} components"
+        values = rows[measure]
+        line = ax.plot(rows["nonzeros"], values, marker="o", markersize=3, label=label)[0]
+        if measure == "q2":
+            error = rows["q2_se"]
+            colour = line.get_color()
+            ax.fill_between(rows["nonzeros"], values - error, values + error, fc=colour, alpha=0.12)
+    if measure == "q2":
+        ax.axhline(0.0, color="#57606a", linewidth=0.8)
+    ax.set_xscale("log")
+    ax.set_xlabel("non-zero loadings")
+    ax.set_ylabel("Q² of held-out cells" if measure == "q2" else "PEV %")
+    ax.legend(frameon=False, fontsize="small")
     return ax

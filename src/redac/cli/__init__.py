@@ -43,7 +43,7 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line as a whole; each command adds its own part."""
-    from redac.cli import certify, compare, fit, reproduce
+    from redac.cli import certify, choose_command, compare, fit, path_command, reproduce
 
     parser = _Parser(
         prog="redac",
@@ -51,7 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"redac {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in (fit, compare, certify, reproduce):
+    for command in (fit, path_command, choose_command, compare, certify, reproduce):
         command.add_to(commands)
     return parser
 

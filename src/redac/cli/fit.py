@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import math
 from typing import IO, TYPE_CHECKING, Any
 
-from redac.cli import fitting
+from redac.cli import choosing, fitting
+from redac.cli.choosing import add_stability, stability_of
 from redac.cli.inputs import (
     add_data_options,
     component_count,
@@ -19,12 +19,12 @@ from redac.disk import write_atomically
 from redac.files.together import refuse_unusable_folder, written_together
 
 if TYPE_CHECKING:
-    from redac import SparsePCA
+    from redac import SparsePCA, Stability
     from redac.files import Table
 
-_DEFAULT_CARDINALITY = 10
 _LOADINGS, _SCORES, _MODEL, _REPORT = "loadings.csv", "scores.csv", "model.npz", "report.html"
-_RESULT = (_LOADINGS, _SCORES, _MODEL, _REPORT)
+_STABILITY = "stability.csv"
+RESULT = (_LOADINGS, _SCORES, _MODEL, _REPORT, _STABILITY)
 
 
 def add_to(commands: Any) -> None:
@@ -35,15 +35,43 @@ def add_to(commands: Any) -> None:
         description="Find sparse components of a data set, print them, write them with --output.",
     )
     add_data_options(parser)
+    _add_gaps(parser)
     _add_bounds(parser)
     _add_search(parser)
+    add_stability(parser)
+    parser.add_argument(
+        "--samples",
+        type=int,
+        metavar="N",
+        help="the number of samples behind a covariance matrix, to choose a cardinality by",
+    )
     parser.add_argument(
         "--output",
         metavar="DIR",
-        help="write loadings.csv, scores.csv (not from a covariance matrix), model.npz and "
-        "report.html to this folder, all of them or none",
+        help="write loadings.csv, scores.csv (not from a covariance matrix), model.npz, "
+        "report.html and with --stability stability.csv to this folder, all of them or none",
     )
     parser.set_defaults(run=run)
+
+
+def _add_gaps(parser: argparse.ArgumentParser) -> None:
+    """What missing and wild cells mean."""
+    parser.add_argument(
+        "--missing",
+        choices=("model", "error"),
+        default="model",
+        help="fit the cells that are there, or refuse data with missing ones (default: model)",
+    )
+    parser.add_argument(
+        "--na",
+        metavar="MARKS",
+        help="further marks of missing cells in text files, such as '?,-'",
+    )
+    parser.add_argument(
+        "--robust",
+        choices=("cells", "rows", "both"),
+        help="wild cells, wild rows or both lose their weight",
+    )
 
 
 def _add_bounds(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +82,8 @@ def _add_bounds(parser: argparse.ArgumentParser) -> None:
         type=numbers(whole_or_share),
         metavar="K",
         help="at most K non-zero loadings; one number for all components or a list such as 8,5,6; "
-        "0.1 means a tenth of the features (default: a third of them, but at most 10)",
+        "0.1 means a tenth of the features (default: chosen by cross-validation where that takes "
+        "seconds, as redac choose does, else a third of the features, but at most 10)",
     )
     bounds.add_argument(
         "--l1-bound",
@@ -76,9 +105,9 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ridge",
         type=float,
-        default=0.0,
         metavar="R",
-        help="keeps components from becoming parallel (default: 0)",
+        help="keeps components from becoming parallel (default: 0, or what the data suggest where "
+        "cells are missing)",
     )
     parser.add_argument(
         "--min-separation",
@@ -129,47 +158,58 @@ def _add_perturbations(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, fit, write, print."""
+    """Read, choose what was not given, fit, write, print."""
     from redac.cli import terminal
 
     if options.output is not None:
-        refuse_unusable_folder(options.output, _RESULT)
+        refuse_unusable_folder(options.output, RESULT)
     table, is_covariance = read_data(options)
+    reason = None
+    if options.cardinality is None and options.l1_bound is None:
+        reason = choosing.settle_numbers(options, table, is_covariance)
     model = _model(options, table.values.shape[1])
     caught = fitting.fit_table(model, options, table, is_covariance)
     # After the fit: a call that fails says so in one line, and says nothing else.
     terminal.left_out_columns(table)
-    if options.cardinality is None and options.l1_bound is None:
-        terminal.note(
-            f"at most {model.cardinality} non-zero loadings for each component; "
-            "choose with --cardinality or --l1-bound"
-        )
+    if reason is not None:
+        terminal.note(reason)
+    terminal.gaps_and_outliers(model)
     terminal.notes(caught)
+    conclude(options, model, table, is_covariance)
+    return INTERRUPTED if model.interrupted_ else 0
+
+
+def conclude(
+    options: argparse.Namespace, model: SparsePCA, table: Table, is_covariance: bool
+) -> None:
+    """Write and print a fitted model, and how stable it is if that was asked for."""
+    from redac.cli import terminal
+
+    steady = stability_of(options, model, table, is_covariance)
     try:
         if options.output is not None:
-            _write(options, model, table, is_covariance)
+            _write(options, model, table, is_covariance, steady)
     finally:  # a result that could not be written can be read all the same
         terminal.components(model)
-    return INTERRUPTED if model.interrupted_ else 0
+        if steady is not None:
+            terminal.sentences(steady.summary().splitlines())
 
 
 def _model(options: argparse.Namespace, n_features: int) -> SparsePCA:
     from redac import SparsePCA
 
     components = component_count(options, n_features, options.cardinality, options.l1_bound)
-    cardinality = options.cardinality
-    if cardinality is None and options.l1_bound is None:
-        cardinality = min(_DEFAULT_CARDINALITY, max(1, math.ceil(n_features / 3)))
     return SparsePCA(
         components,
-        cardinality=cardinality,
+        cardinality=options.cardinality,
         l1_bound=options.l1_bound,
         nonnegative=options.nonnegative,
         standardize=options.standardize,
         n_init="auto" if options.init_count is None else options.init_count,
         n_perturbations=options.perturbations,
         n_jobs=options.jobs,
-        ridge=options.ridge,
+        ridge="auto" if options.ridge is None else options.ridge,
+        robust=options.robust,
         min_separation="auto" if options.min_separation is None else options.min_separation,
         max_iter=options.max_iter,
         tol=options.tol,
@@ -178,24 +218,34 @@ def _model(options: argparse.Namespace, n_features: int) -> SparsePCA:
 
 
 def _write(
-    options: argparse.Namespace, model: SparsePCA, table: Table, is_covariance: bool
+    options: argparse.Namespace,
+    model: SparsePCA,
+    table: Table,
+    is_covariance: bool,
+    steady: Stability | None,
 ) -> None:
     """All results into the output folder, or none."""
     from redac.cli import terminal
+    from redac.model.apart import separation_sentence
     from redac.show.report import html_report
     from redac.show.tables import scores_table, write_csv
 
     loadings = model.loadings_table().fillna(0.0)
-    report = html_report(model, title=options.data)
+    remarks = [separation_sentence(model) or ""]
+    remarks += [] if steady is None else steady.summary().splitlines()
+    report = html_report(model, title=options.data, remarks=remarks)
     scores = None
     if not is_covariance:
         with terminal.progress():  # a file that does not fit into memory is read once more
             scores = scores_table(model.transform(table.values), table.sample_names)
-    with written_together(options.output, _RESULT) as folder:
+    with written_together(options.output, RESULT) as folder:
         write_atomically(folder / _LOADINGS, lambda file: write_csv(loadings, file))
         if scores is not None:
             write_atomically(folder / _SCORES, lambda file: write_csv(scores, file))
         model.save(folder / _MODEL)
+        if steady is not None:
+            counts = steady.frequencies
+            write_atomically(folder / _STABILITY, lambda file: write_csv(counts, file))
         write_atomically(folder / _REPORT, lambda file: _write_text(file, report))
     terminal.note(f"results written to {options.output}")
 

@@ -1,31 +1,58 @@
-"""A model fitted to what was read, with progress; its warnings are for later."""
+"""Work on what was read, with progress; its warnings are for later."""
 
 from __future__ import annotations
 
 import argparse
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from numpy.linalg import LinAlgError
 
 if TYPE_CHECKING:
-    from redac import SparsePCA
+    from redac import SparsePCA, SparsePCACV
     from redac.files import Table
+
+T = TypeVar("T")
 
 
 def fit_table(
-    model: SparsePCA, options: argparse.Namespace, table: Table, is_covariance: bool
+    model: SparsePCA | SparsePCACV, options: argparse.Namespace, table: Table, is_covariance: bool
 ) -> list[warnings.WarningMessage]:
     """Fit the model to the table and its names, and return what it warned of."""
+
+    def fit() -> Any:
+        names = table.feature_names
+        if is_covariance:
+            n_samples = sample_count(options)
+            return model.fit_covariance(table.values, n_samples, feature_names=names)
+        return model.fit(table.values, feature_names=names)
+
+    return with_progress(options, table, fit, model.max_iter)[1]
+
+
+def sample_count(options: argparse.Namespace) -> int | None:
+    """The number of samples behind a covariance matrix, if it is known."""
+    if options.data == "pitprops":
+        from redac.datasets import load_pitprops
+
+        return int(load_pitprops().n_samples)
+    found: int | None = getattr(options, "samples", None)
+    return found
+
+
+def with_progress(
+    options: argparse.Namespace, table: Table, work: Callable[[], T], max_sweeps: int | None = None
+) -> tuple[T, list[warnings.WarningMessage]]:
+    """Do some work on a table; its result, and what it warned of."""
     from redac.cli import terminal
     from redac.disk import DataFileError
     from redac.exceptions import BlockError
 
-    with terminal.progress(model.max_iter), warnings.catch_warnings(record=True) as caught:
+    with terminal.progress(max_sweeps), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            fit = model.fit_covariance if is_covariance else model.fit
-            fit(table.values, feature_names=table.feature_names)
+            result = work()
         except LinAlgError:  # the work failed; a ValueError by descent, but not a wrong input
             raise
         except BlockError as error:
@@ -38,4 +65,4 @@ def fit_table(
         except MemoryError as error:  # a few bytes of a sparse file can declare any shape
             n, d = table.values.shape
             raise DataFileError(f"{options.data}: {n} × {d} do not fit into memory") from error
-    return list(caught)
+    return result, list(caught)

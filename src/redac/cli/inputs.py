@@ -15,8 +15,8 @@ class WorkFailedError(Exception):
     """Neither the call nor the input is to blame; the message says what is."""
 
 
-def add_data_options(parser: argparse.ArgumentParser) -> None:
-    """The data, and how they are to be taken."""
+def add_data_options(parser: argparse.ArgumentParser, *, components: bool = True) -> None:
+    """The data, how they are to be taken, and the number of components if that is one number."""
     parser.add_argument(
         "data",
         metavar="DATA",
@@ -29,12 +29,13 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--standardize", action="store_true", help="divide columns by their standard deviation"
     )
-    parser.add_argument(
-        "--components",
-        type=int,
-        metavar="R",
-        help="number of components (default: as many as a list of bounds has, otherwise 5)",
-    )
+    if components:
+        parser.add_argument(
+            "--components",
+            type=int,
+            metavar="R",
+            help="number of components (default: as many as a list of bounds has, otherwise 5)",
+        )
 
 
 def read_data(options: argparse.Namespace) -> tuple[Table, bool]:
@@ -45,7 +46,11 @@ def read_data(options: argparse.Namespace) -> tuple[Table, bool]:
         pitprops = load_pitprops()
         names = list(pitprops.feature_names)
         return Table(pitprops.correlation, names, names, {}), True
-    return read_table(options.data, square=options.covariance), options.covariance
+    # Commands without these options work on complete data only.
+    missing = "keep" if getattr(options, "missing", "error") == "model" else "error"
+    marks = [mark.strip() for mark in (getattr(options, "na", None) or "").split(",")]
+    table = read_table(options.data, square=options.covariance, missing=missing, na_marks=marks)
+    return table, options.covariance
 
 
 def component_count(options: argparse.Namespace, n_features: int, *bounds: Any) -> int:

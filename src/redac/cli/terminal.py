@@ -9,7 +9,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -21,11 +21,16 @@ from rich.text import Text
 
 from redac.cli.bars import SweepProgress
 from redac.cli.inputs import WorkFailedError
+from redac.model.apart import separation_sentence
 from redac.model.callbacks import watched
 from redac.show.escaping import printable
+from redac.show.report import gap_lines
+from redac.show.stories import stories, variance_sentence
 from redac.sources.progress import watching
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from redac import SparsePCA
     from redac.cli.compare import ComparedMethod
     from redac.files import Table
@@ -49,6 +54,12 @@ def left_out_columns(table: Table) -> None:
     """Say which columns were not numeric."""
     for name, reason in table.ignored.items():
         note(f"column {name!r} left out: {reason}")
+
+
+def gaps_and_outliers(model: SparsePCA) -> None:
+    """Say how many cells are missing, and what a robust fit left out."""
+    for text in gap_lines(model):
+        note(text)
 
 
 @contextmanager
@@ -104,6 +115,28 @@ def comparison(rows: list[ComparedMethod]) -> None:
         console.print(table)
 
 
+def path_table(path: pd.DataFrame) -> None:
+    """The places of a path, the best Q² and the smallest EBIC in bold."""
+    table = RichTable(box=box.SIMPLE_HEAD)
+    titles = {"n_components": "components", "cardinality": "features each", "nonzeros": "non-zeros"}
+    titles |= {"pev": "PEV %", "pev_pca": "PCA %", "q2": "Q²", "q2_se": "± SE", "ebic": "EBIC"}
+    digits = {"pev": 2, "pev_pca": 2, "q2": 3, "q2_se": 3, "ebic": 1, "index_of_sparseness": 3}
+    for title in map(str, path.columns):
+        table.add_column(titles.get(title, "sparseness"), justify="right", no_wrap=True)
+    best = {name: path[name].max() for name in ("q2",) if name in path}
+    best |= {name: path[name].min() for name in ("ebic",) if name in path}
+    for row in path.to_dict(orient="records"):
+        cells = []
+        for name, value in row.items():
+            column = str(name)
+            text = f"{value:.{digits.get(column, 0)}f}"
+            is_best = best.get(column) == value
+            cells.append(Text(text, style="bold" if is_best else ""))
+        table.add_row(*cells)
+    with printing() as console:
+        console.print(table)
+
+
 def _counts(non_zeros: list[int]) -> str:
     alike = len(set(non_zeros)) == 1 and len(non_zeros) > 1
     return f"{len(non_zeros)} × {non_zeros[0]}" if alike else " ".join(map(str, non_zeros))
@@ -134,6 +167,15 @@ def _print_components(console: Console, model: SparsePCA) -> None:
         f"{loadings.count().sum()} non-zero loadings; "
         f"reconstruction error (RRE) {model.reconstruction_error_:.4f}."
     )
+    remarks = [variance_sentence(model), *stories(model), separation_sentence(model)]
+    sentences([remark for remark in remarks if remark], console)
+
+
+def sentences(texts: Iterable[str], console: Console | None = None) -> None:
+    """Remarks on standard output, each on lines of its own."""
+    with printing() if console is None else nullcontext(console) as place:
+        for text in texts:
+            place.print(Text(text))
 
 
 class _Console(Console):

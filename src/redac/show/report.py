@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from string import Template
 from typing import Any, Protocol
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from redac._version import __version__
 from redac.show.escaping import printable
+from redac.show.stories import stories, variance_sentence
 from redac.show.tables import component_names
 
 _PAGE = Template("""<!DOCTYPE html>
@@ -41,7 +43,7 @@ footer { margin-top: 3rem; color: #57606a; font-size: .85rem; }
 <body>
 <h1>Sparse components of $title</h1>
 $interruption<p>$summary</p>
-<h2>Explained variance</h2>
+$outliers$remarks<h2>Explained variance</h2>
 <div class="scroll">$variance</div>
 <h2>Loadings</h2>
 <p>Features that no component uses are left out. Blue loadings are positive, red ones negative.</p>
@@ -55,6 +57,10 @@ $interruption<p>$summary</p>
 _INTERRUPTION = """<p><strong>The fit was interrupted; these are the best components found until \
 then.</strong></p>
 """
+
+
+# A report lists so many outliers, at most.
+_MOST_FLAGGED = 200
 
 
 class ReportedModel(Protocol):
@@ -73,15 +79,21 @@ class ReportedModel(Protocol):
 
     def loadings_table(self) -> Any: ...
 
+    def _feature_names(self) -> list[str]: ...
+
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
 
 
-def html_report(model: ReportedModel, *, title: str) -> str:
-    """The components, their explained variance and the settings that led to them."""
+def html_report(model: ReportedModel, *, title: str, remarks: Sequence[str] = ()) -> str:
+    """The components, their explained variance, what they have in common and what else was
+    remarked, and the settings that led to them."""
+    said = [text for text in (variance_sentence(model), *stories(model), *remarks) if text]
     return _PAGE.substitute(
         title=_shown(title),
         interruption=_INTERRUPTION if model.interrupted_ else "",
         summary=escape(_summary(model)),
+        outliers=_outliers(model),
+        remarks="".join(f"<p>{_shown(text)}</p>\n" for text in said),
         variance=_variance(model),
         loadings=_loadings(model),
         settings=_settings(model),
@@ -106,6 +118,40 @@ def _summary(model: ReportedModel) -> str:
         f"{ended} after {model.n_iter_} sweeps. Separation of the components: "
         f"{model.separation_:.3f} (1 orthogonal, 0 collapsed)."
     )
+
+
+def gap_lines(model: Any) -> list[str]:
+    """How many cells are missing, and what a robust fit left out, in words."""
+    lines = []
+    missing = getattr(model, "n_missing_", 0)
+    if missing:
+        share = 100 * missing / (model.n_samples_ * model.n_features_in_)
+        lines.append(
+            f"{missing} missing cells ({share:.1f} %): the components fit the cells that are "
+            "there, and explained variance is that of those"
+        )
+    if hasattr(model, "row_weights_"):
+        rows = int((model.row_weights_ == 0.0).sum())
+        cells = len(model.outliers_table()) - rows
+        lines.append(f"outliers: {rows} rows and {cells} single cells lost their weight")
+    return lines
+
+
+def _outliers(model: ReportedModel) -> str:
+    """Paragraphs about gaps and outliers, and a table of what was flagged."""
+    lines = "".join(f"<p>{escape(line)}.</p>" for line in gap_lines(model))
+    if not hasattr(model, "row_weights_"):
+        return lines
+    flagged: Any = model.outliers_table()  # type: ignore[attr-defined]
+    rows = "".join(
+        f"<tr><th>{row.row}</th>"
+        f"<td>{_shown(row.feature) if isinstance(row.feature, str) else 'the whole row'}</td>"
+        f"<td>{row.weight:.2f}</td></tr>"
+        for row in flagged.head(_MOST_FLAGGED).itertuples()
+    )
+    head = "<tr><th>row, from 0</th><th>feature</th><th>weight</th></tr>"
+    table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+    return f'{lines}<div class="scroll">{table}</div>'
 
 
 def _variance(model: ReportedModel) -> str:

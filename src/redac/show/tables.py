@@ -25,13 +25,15 @@ def loadings_table(components: NDArray[Any], feature_names: Sequence[str]) -> pd
 
     magnitudes = np.abs(components)
     used = np.flatnonzero(magnitudes.any(axis=0))
-    home = magnitudes[:, used].argmax(axis=0)
-    peak = magnitudes[:, used].max(axis=0)
-    rows = used[np.lexsort((-peak, home))]
+    rows = used
+    if used.size:  # there may be no components at all
+        home = magnitudes[:, used].argmax(axis=0)
+        peak = magnitudes[:, used].max(axis=0)
+        rows = used[np.lexsort((-peak, home))]
     values = components[:, rows].T
     return pd.DataFrame(
         np.where(values == 0, np.nan, values),
-        index=pd.Index([feature_names[j] for j in rows], name="feature"),
+        index=pd.Index([feature_names[j] for j in rows.tolist()], name="feature"),
         columns=component_names(len(components)),
     )
 

@@ -1,0 +1,137 @@
+"""``sparsity_path``: solutions for many numbers of components and features at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+
+from redac import parameters
+from redac.choose.path import SparsityPath
+from redac.choose.tracing import Request, trace
+from redac.model.component_model import ComponentModel
+from redac.model.estimator import SparsePCA
+from redac.sources import Source, as_source, raw_data
+from redac.sources.base import Indices
+from redac.sources.folds import Fold, read_folds
+from redac.sources.reading import Given
+
+__all__ = ["sparsity_path"]
+
+
+def sparsity_path(
+    X: Any,
+    *,
+    n_components: Any,
+    cardinality: Any,
+    covariance: bool = False,
+    n_samples: int | None = None,
+    cv: Any = 5,
+    random_state: Any = None,
+    feature_names: Any = None,
+    **options: Any,
+) -> SparsityPath:
+    """Sparse components for a grid of numbers of components and cardinalities.
+
+    Each solution starts from its neighbours, so that all together cost a small multiple of one fit,
+    and what they explain never falls when components or loadings are added.
+
+    Parameters
+    ----------
+    X : data of any kind that ``SparsePCA.fit`` takes, or with ``covariance=True`` a matrix
+    n_components : int or sequence of ints
+    cardinality : int, float, or sequence of those
+        Non-zero loadings of each component: whole numbers, or shares of the features in (0, 1].
+    covariance : bool, default=False
+        Whether X is a covariance or correlation matrix.
+    n_samples : int or None, default=None
+        The number of samples behind that matrix, for EBIC.
+    cv : int, splitter of scikit-learn, or None, default=5
+        Folds of rows to hold out for Q². None, and a covariance matrix, leave Q² out, and all
+        the fits that it needs.
+    random_state : int, RandomState instance or None, default=None
+        Shuffles the rows before they are dealt into folds. None: they are dealt in turn.
+    feature_names : sequence of str or None, default=None
+        Names for the columns of data that have none.
+    **options
+        ``nonnegative``, ``standardize``, ``ridge``, ``min_separation``, ``max_iter`` and ``tol`` as
+        in ``SparsePCA``.
+
+    Returns
+    -------
+    SparsityPath
+        With ``table``, ``model(n_components, cardinality)``, ``plot()``, ``save`` and ``load``.
+    """
+    reader = SparsePCA()
+    standardize = parameters.flag("standardize", options.get("standardize", False))
+    if parameters.flag("covariance", covariance):
+        source = reader._read_covariance(
+            X, n_samples, standardize=standardize, feature_names=feature_names
+        )
+        request = Request.of(n_components, cardinality, options, source.n_features)
+        return trace(request, reader, source, np.dtype(np.float64))
+    given = reader._given_to_fit(X, feature_names)
+    request = Request.of(n_components, cardinality, options, given.n_features)
+    return path_of_data(request, reader, given, cv, random_state, standardize)[0]
+
+
+def path_of_data(
+    request: Request,
+    reader: ComponentModel,
+    given: Given,
+    cv: Any,
+    random_state: Any,
+    standardize: bool,
+) -> tuple[SparsityPath, Source]:
+    """The path of data that have been checked, and their scatter.
+
+    The reader is told of their means and sizes.
+    """
+    folds: Iterable[Fold] | None = None
+    fold_of = np.zeros(0, dtype=np.intp)
+    with given.naming_columns():
+        if cv is None:
+            data = given.about_own_mean(standardize=standardize)
+        else:
+            n = raw_data(given.values).shape[0]
+            fold_of = fold_numbers(cv, n, random_state)
+            data, folds = read_folds(given.values, fold_of, standardize=standardize)
+    reader._keep_moments(data)
+    count = int(fold_of.max(initial=-1)) + 1
+    source = as_source(data)
+    path = trace(request, reader, source, given.float_dtype, folds, count)
+    reader.n_passes_ = data.n_passes
+    return path, source
+
+
+def fold_numbers(cv: Any, n_rows: int, random_state: Any) -> Indices:
+    """The number of the fold of each row.
+
+    A whole number of folds deals rows in turn, as cards are, so that sorted rows are spread evenly;
+    with a ``random_state`` they are shuffled first. A splitter must hold out each row once.
+    """
+    if isinstance(cv, (int, np.integer)):
+        count = parameters.count("cv", cv, least=2)
+        if n_rows < count or n_rows - -(-n_rows // count) < 2:
+            raise ValueError(
+                f"cv={count} folds of n_samples={n_rows} rows leave too few to fit; give fewer "
+                "folds, or more rows."
+            )
+        dealt = np.arange(n_rows) % count
+        if random_state is not None:
+            check_random_state(random_state).shuffle(dealt)
+        return dealt.astype(np.intp)
+    fold_of = np.full(n_rows, -1, dtype=np.intp)
+    n_held_out = 0
+    for number, (_, test) in enumerate(check_cv(cv).split(np.zeros((n_rows, 1)))):
+        fold_of[test] = number
+        n_held_out += len(test)
+    if n_held_out != n_rows or (fold_of < 0).any():
+        raise ValueError(
+            f"cv={cv!r} does not hold out each row exactly once; give a number of folds, or a "
+            "splitter that does, such as KFold."
+        )
+    return fold_of

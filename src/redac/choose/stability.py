@@ -1,0 +1,207 @@
+"""How stable components are: the same fit to half of the rows, many times.
+
+Components of each half are matched with those of all rows, as well as all can be at once, and what
+is counted is how often each uses each feature.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import issparse
+from sklearn.utils import check_random_state
+
+from redac import parameters
+from redac.choose.labels import Labelled
+from redac.choose.tracing import ROUGH
+from redac.exceptions import FitInterruptedWarning
+from redac.model.callbacks import watched
+from redac.model.estimator import SparsePCA
+from redac.show.tables import component_names
+from redac.sources import Data, as_data, as_source
+from redac.sources.base import Array, Indices
+from redac.sources.progress import is_mapped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Stability", "stability"]
+
+# A feature that more than this share of the halves use is one that a component keeps.
+_KEPT = 0.8
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How often half of the rows lead to the same features.
+
+    Attributes
+    ----------
+    frequencies : DataFrame, features × components
+        The share of the half-samples in which the component that matches PC1, PC2, … uses the
+        feature.
+    indices : Series
+        For each component the index of Nogueira, Sechidis and Brown (2018): 1 − mean_j s_j² /
+        ((k/d)(1 − k/d)), with s_j² the variance of whether feature j is used and k the mean number
+        of features. 1: always the same features; 0: no more alike than features drawn at random.
+    index : float
+        The mean of those.
+    n_resamples : int
+        The number of half-samples.
+    model : SparsePCA
+        The components of all rows.
+    """
+
+    frequencies: pd.DataFrame
+    indices: pd.Series
+    index: float
+    n_resamples: int
+    model: SparsePCA
+
+    def kept(self) -> pd.Series:
+        """How many of its features each component keeps in more than 80 % of the half-samples."""
+        import pandas as pd
+
+        used = self.model.components_.T != 0
+        kept = used & (self.frequencies.to_numpy() > _KEPT)
+        return pd.Series(kept.sum(axis=0), index=self.frequencies.columns)
+
+    def summary(self) -> str:
+        """A sentence for each component, and one for all."""
+        counts = np.count_nonzero(self.model.components_, axis=1)
+        lines = [
+            f"{name} keeps {kept} of its {count} features in more than {_KEPT:.0%} of "
+            f"{self.n_resamples} half-samples."
+            for (name, kept), count in zip(self.kept().items(), counts, strict=True)
+        ]
+        lines.append(
+            f"Stability of all: {self.index:.2f} (1: always the same features, 0: as if drawn at "
+            "random)."
+        )
+        return "\n".join(lines)
+
+
+def stability(
+    X: Any,
+    n_components: int,
+    cardinality: Any,
+    *,
+    n_resamples: int = 50,
+    random_state: Any = None,
+    feature_names: Any = None,
+    **options: Any,
+) -> Stability:
+    """Fit components to half of the rows again and again, and count which features they use.
+
+    Parameters
+    ----------
+    X : data of any kind that ``SparsePCA.fit`` takes
+    n_components, cardinality : as in ``SparsePCA``
+    n_resamples : int, default=50
+        Half-samples, drawn in pairs: each pair shares no row.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the half-samples.
+    feature_names : sequence of str or None, default=None
+        Names for the columns of data that have none.
+    **options
+        Further parameters of ``SparsePCA``.
+
+    Returns
+    -------
+    Stability
+        With ``frequencies``, ``index``, ``indices`` and ``summary()``.
+    """
+    count = parameters.count("n_resamples", n_resamples, least=2)
+    model = SparsePCA(n_components, cardinality=cardinality, **options)
+    model.fit(X, feature_names=feature_names)
+    given = model._given(X)
+    n = int(model.n_samples_ or 0)
+    if n < 4:
+        raise ValueError(f"X has n_samples={n} rows; halves need at least 2 each.")
+    rng = check_random_state(random_state)
+    supports: list[Array] = []
+    try:
+        while len(supports) < count and not model.interrupted_:
+            for rows in _halves(n, rng)[: count - len(supports)]:
+                label = f"half-sample {len(supports) + 1} of {count}"
+                data = _of_rows(given.values, rows, model.standardize)
+                found = _fitted(model, data, label)
+                supports.append(_matched(model.components_, found.components_))
+    except KeyboardInterrupt:
+        if len(supports) < 2:
+            raise
+        warnings.warn(
+            f"Interrupted after {len(supports)} of {count} half-samples, which are kept.",
+            FitInterruptedWarning,
+            stacklevel=2,
+        )
+    return _counted(model, supports)
+
+
+def _halves(n: int, rng: np.random.RandomState) -> tuple[Indices, Indices]:
+    """Two halves of the rows that have none in common."""
+    order = rng.permutation(n).astype(np.intp)
+    return np.sort(order[: n // 2]), np.sort(order[n // 2 : 2 * (n // 2)])
+
+
+def _of_rows(X: Any, rows: Indices, standardize: bool) -> Data:
+    """Some rows about their own mean; what is not in memory is read with weights of zero."""
+    if (isinstance(X, np.ndarray) and not is_mapped(X)) or issparse(X):
+        return as_data(X[rows], standardize=standardize)
+    is_in = np.zeros(X.shape[0])
+    is_in[rows] = 1.0
+    return as_data(X, standardize=standardize, sample_weight=is_in)
+
+
+def _fitted(model: SparsePCA, data: Data, label: str) -> SparsePCA:
+    """The same model fitted to other rows, to the end."""
+    other = SparsePCA(**model.get_params(deep=False))
+    other.set_params(tol=max(model.tol, ROUGH))
+    other.n_features_in_ = model.n_features_in_
+    other.n_samples_ = data.shape[0]
+    watcher = Labelled.of(label)
+    with (
+        watched(watcher) if watcher is not None else nullcontext(),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # a half may have less to explain than all
+        other._fit_source(as_source(data), None, np.dtype(np.float64))
+    if other.interrupted_ or (watcher is not None and watcher.stopped):
+        raise KeyboardInterrupt
+    return other
+
+
+def _matched(components: Array, others: Array) -> Array:
+    """Which features the components use that match given ones best, in the order of those."""
+    overlap = np.abs(components @ others.T)
+    return np.asarray(others[linear_sum_assignment(overlap, maximize=True)[1]] != 0, dtype=float)
+
+
+def _counted(model: SparsePCA, supports: list[Array]) -> Stability:
+    import pandas as pd
+
+    names = component_names(model.n_components_)
+    frequencies = np.mean(supports, axis=0)
+    indices = np.array([nogueira(each, len(supports)) for each in frequencies])
+    return Stability(
+        pd.DataFrame(frequencies.T, index=model._feature_names(), columns=names),
+        pd.Series(indices, index=names),
+        float(indices.mean()),
+        len(supports),
+        model,
+    )
+
+
+def nogueira(frequencies: Array, n_resamples: int) -> float:
+    """The index of selections that used each feature that often."""
+    share = float(frequencies.mean())
+    expected = share * (1.0 - share)
+    if expected == 0.0:  # all features or none, always the same
+        return 1.0
+    variances = frequencies * (1.0 - frequencies) * n_resamples / (n_resamples - 1)
+    return float(1.0 - variances.mean() / expected)

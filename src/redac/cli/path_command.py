@@ -1,0 +1,95 @@
+"""``redac path``: what more components and features bring, as a table, a picture and files."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from redac.cli import fitting
+from redac.cli.choosing import add_grid_options, chooser
+from redac.cli.inputs import read_data
+from redac.cli.signals import INTERRUPTED
+from redac.disk import write_atomically
+from redac.files.together import refuse_unusable_folder, written_together
+
+if TYPE_CHECKING:
+    from redac import SparsityPath
+    from redac.files import Table
+
+_TABLE, _PATH, _PICTURE = "path.csv", "path.redac", "path.svg"
+_RESULT = (_TABLE, _PATH, _PICTURE)
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "path",
+        help="show what more components and features bring",
+        description="Solve for a grid of numbers of components and features, and judge each.",
+    )
+    add_grid_options(parser)
+    parser.add_argument(
+        "--output",
+        metavar="DIR",
+        help="write path.csv, path.redac (for SparsityPath.load) and path.svg to this folder",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, solve, print, write."""
+    from redac.cli import terminal
+
+    if options.output is not None:
+        refuse_unusable_folder(options.output, _RESULT)
+    table, is_covariance = read_data(options)
+    path, caught = fitting.with_progress(
+        options, table, lambda: _path(options, table, is_covariance)
+    )
+    terminal.left_out_columns(table)
+    terminal.notes(caught)
+    if path.interrupted:
+        terminal.note("interrupted; the table has what was done by then")
+    try:
+        if options.output is not None:
+            _write(options, path)
+    finally:
+        terminal.path_table(path.table)
+    return INTERRUPTED if path.interrupted else 0
+
+
+def _path(options: argparse.Namespace, table: Table, is_covariance: bool) -> SparsityPath:
+    from redac import sparsity_path
+
+    grid = chooser(options, "ebic")._request(table.values.shape[1])
+    return sparsity_path(
+        table.values,
+        n_components=grid.counts,
+        cardinality=grid.cardinalities,
+        covariance=is_covariance,
+        n_samples=fitting.sample_count(options) if is_covariance else None,
+        cv=options.folds,
+        random_state=options.seed,
+        feature_names=table.feature_names,
+        nonnegative=options.nonnegative,
+        standardize=options.standardize,
+    )
+
+
+def _write(options: argparse.Namespace, path: SparsityPath) -> None:
+    from redac.cli import terminal
+
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        figure = None
+        terminal.note("no picture: matplotlib is not installed (pip install 'redac[plot]')")
+    else:
+        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        path.plot(figure.subplots())
+    with written_together(options.output, _RESULT) as folder:
+        write_atomically(folder / _TABLE, lambda file: path.table.to_csv(file, index=False))
+        path.save(folder / _PATH)
+        if figure is not None:
+            write_atomically(folder / _PICTURE, lambda file: figure.savefig(file, format="svg"))
+    terminal.note(f"results written to {options.output}")
