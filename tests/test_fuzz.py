@@ -39,6 +39,12 @@ def test_what_must_hold_after_a_fit_holds(seed: int, number: int) -> None:
     assert fits.check_case(case) == []
 
 
+@pytest.mark.parametrize(("seed", "number"), [(4212, 1978), (4214, 995)])
+def test_polish_goes_on_after_one_short_step(seed: int, number: int) -> None:
+    """Dense components with a ridge, which gained 13 and 32 times ``tol`` when continued."""
+    assert fits.check_case(draw_case(seed, number)) == []
+
+
 def test_a_number_says_everything_about_a_case() -> None:
     one, two, other = draw_case(3, 5), draw_case(3, 5), draw_case(3, 6)
     assert one.X.tobytes() == two.X.tobytes()
