@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import cast
 
 import numpy as np
 
 from redac.solver.climb import Start, Step
+from redac.solver.polish import polish
 from redac.solver.problem import Problem
 from redac.solver.robust import Weighing, clipped, halves
 from redac.solver.search import Monitor, Search
@@ -65,6 +67,10 @@ class CellStep(Step):
         """The objective on the cells, as a share of their total."""
         if self.solution.history:
             return self.solution.history[-1]
+        return self.measured()
+
+    def measured(self) -> float:
+        """The same with the cells and loadings of now, which the history may not know of yet."""
         return Weighted(self.cells, self.solution.model, self.solution.ridge).objective()
 
     def following(self, tol: float) -> Iterator[CellStep]:
@@ -202,24 +208,41 @@ class Refinement:
         return max(self.search.problem.strategy.calm, self.search.problem.tol)
 
     def _converging(self) -> Iterator[CellStep]:
-        """Sweeps over the cells, and moves on the completed data, until neither gains."""
+        """Sweeps and polish, new weights, and moves on the completed data, until none gains."""
         problem, step = self.search.problem, self._step
-        while True:
+        while step.solution.n_sweeps_in_all < problem.max_sweeps:
             before = step.objective
-            for after in step.following(problem.tol):
-                step = after
-                yield step
-            if step.solution.n_sweeps_in_all >= problem.max_sweeps:
-                return
+            with closing(step.following(problem.tol)) as following:
+                for after in islice(following, problem.strategy.sweeps_between):
+                    step = after
+                    yield step
+            is_calm = step.solution.gain <= problem.tol
             if self.weighing is not None:
                 step = step.weighed(self.weighing)
-                if step.objective < before - problem.tol:
-                    continue
-            moved = self._moved(step)
-            if moved is None:
-                yield replace(step, solution=replace(step.solution, status=Status.CONVERGED))
-                return
-            step = moved
+            if not is_calm:
+                step = self._polished(step)
+            elif step.objective >= before - problem.tol:
+                moved = self._moved(step)
+                if moved is None:
+                    yield replace(step, solution=replace(step.solution, status=Status.CONVERGED))
+                    return
+                step = moved
+
+    def _polished(self, step: CellStep) -> CellStep:
+        """The step with loadings polished on the completed data, if they are lower on the cells."""
+        problem, solution = self.search.problem, step.solution
+        used = np.flatnonzero(solution.V.any(axis=1))
+        part = replace(
+            problem,
+            source=step.cells.of_features(used).completed(solution.model.of_features(used)),
+            constraints=[each.restricted(used) for each in problem.constraints],
+            ridge=float(solution.ridge.mean()),
+        )
+        V = np.zeros_like(solution.V)
+        V[used] = polish(part, solution.V[used])
+        U = step.cells.scores(V, solution.mean, solution.ridge)
+        polished = replace(step, solution=replace(solution, V=V, U=U))
+        return polished if polished.measured() < step.measured() - problem.tol else step
 
     def _moved(self, step: CellStep) -> CellStep | None:
         """The step from where a search on the completed data leads, if it is lower on the cells."""
@@ -237,7 +260,7 @@ class Refinement:
         tried = replace(step, solution=replace(solution, V=V, U=U, history=()))
         for after in tried.following(self._calm):
             tried = after
-        if tried.objective >= step.objective - problem.tol:
+        if tried.objective >= step.measured() - problem.tol:
             return None
         history = (*solution.history, tried.objective)
         return replace(tried, solution=replace(tried.solution, history=history))

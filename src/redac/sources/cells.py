@@ -50,6 +50,10 @@ class CellModel:
     U: Array
     mean: Array
 
+    def of_features(self, chosen: Indices) -> CellModel:
+        """The model of some of the features."""
+        return CellModel(self.V[chosen], self.U, self.mean[chosen])
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -135,6 +139,10 @@ class Cells:
         if omega.dtype != np.bool_:
             np.divide(squares, omega, out=squares, where=omega > 0.0)
         return np.asarray(squares.sum(axis=1))
+
+    def of_features(self, chosen: Indices) -> Cells:
+        """Some of the features."""
+        return Cells(self.X[chosen], self.weights[chosen], self.roots)
 
     def of_samples(self, chosen: NDArray[np.bool_]) -> Cells:
         """Some of the samples."""
