@@ -7,7 +7,7 @@ the first, going on from there, comes lower. So the objective on the cells never
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -73,7 +73,7 @@ class CellStep(Step):
         """The same with the cells and loadings of now, which the history may not know of yet."""
         return Weighted(self.cells, self.solution.model, self.solution.ridge).objective()
 
-    def following(self, tol: float) -> Iterator[CellStep]:
+    def following(self, tol: float) -> Generator[CellStep, None, None]:
         """The step after each sweep, until one gains no more than ``tol``."""
         problem, solution = self.part.problem, self.solution
         iterate = Weighted(self.cells, solution.model, solution.ridge)
