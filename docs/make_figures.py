@@ -1,16 +1,22 @@
-"""Draw the figures of the documentation: ``make figures``."""
+"""Draw the figures of the documentation: ``make figures``, or some by their names in this file."""
 
+import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
+from sklearn.datasets import load_wine
+from sklearn.utils import Bunch
 
-from redac import SparsePCA
+from redac import SparsePCA, plots, sparsity_path, stability
 from redac.datasets import fetch_colon, load_pitprops
-from redac.plots import plot_loadings
+from redac.plots import plot_heatmap
 
 plt.switch_backend("Agg")
 plt.rcParams["svg.hashsalt"] = "redac"  # the same picture gives the same file
@@ -27,9 +33,10 @@ def pitprops_loadings() -> None:
     for ax, model, name in ((left, dense, "PCA"), (right, sparse, "redac")):
         pev = 100 * model.explained_variance_ratio_.sum()
         loadings = int((model.components_ != 0).sum())
-        plot_loadings(
+        plot_heatmap(
             model.components_,
             pitprops.feature_names,
+            features=range(len(pitprops.feature_names)),
             ax=ax,
             title=f"{name}: {loadings} loadings, {pev:.1f} % of the variance",
         )
@@ -81,6 +88,84 @@ def _metadata(suffix: str) -> dict[str, None]:
     return {"Date": None} if suffix == "svg" else {}
 
 
+def displays() -> None:
+    """Every display on wine, colon, pitprops and a single component: docs/figures/displays."""
+    folder = FIGURES / "displays"
+    folder.mkdir(parents=True, exist_ok=True)
+    wine = load_wine(as_frame=True)
+    groups = pd.Series(wine.target_names[wine.target], name="cultivar")
+    draw_displays(folder, "wine", wine.data, groups, (3, 5), standardize=True)
+    draw_displays(folder, "single", wine.data, groups, (1, 5), standardize=True)
+    pitprops = load_pitprops()
+    draw_displays(folder, "pitprops", None, None, (6, 4), pitprops=pitprops)
+    try:
+        colon = fetch_colon()
+    except FileNotFoundError:
+        print("The colon data are not at hand: their displays are not drawn.")  # noqa: T201
+        return
+    tissue = pd.Series(np.where(colon.target > 0, "tumour", "normal"), name="tissue")
+    genes = pd.DataFrame(np.log(colon.data), columns=distinct(colon.feature_names))
+    draw_displays(folder, "colon", genes, tissue, (20, 50))
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Names that occur again have a number."""
+    seen = Counter[str]()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+    return found
+
+
+def draw_displays(
+    folder: Path,
+    name: str,
+    X: pd.DataFrame | None,
+    groups: pd.Series | None,
+    place: tuple[int, int],
+    *,
+    standardize: bool = False,
+    pitprops: Bunch | None = None,
+) -> None:
+    """All displays that the data allow, as PNG; without rows there are fewer of them."""
+    r, k = place
+    model = SparsePCA(r, cardinality=k, standardize=standardize)
+    grid = {"n_components": sorted({1, (r + 1) // 2, r}), "cardinality": sorted({2, k, 2 * k})}
+    if X is None:
+        model.fit_covariance(pitprops.correlation, pitprops.n_samples, pitprops.feature_names)
+        path = sparsity_path(pitprops.correlation, covariance=True, n_samples=180, **grid)
+    else:
+        model.fit(X)
+        path = sparsity_path(X, standardize=standardize, **grid)
+    proof = model.certificate(time_limit=10)
+    drawings: dict[str, Callable[[], Any]] = {
+        "loadings": lambda: plots.plot_loadings(model, max_features=10)[0],
+        "heatmap": lambda: plot_heatmap(model),
+        "scree": lambda: plots.plot_scree(model, certificate=proof),
+        "path": lambda: plots.plot_path(path, chosen=place),
+        "overlap": lambda: plots.plot_overlap(model),
+    }
+    if X is not None:
+        settings = {"cardinality": k, "standardize": standardize}
+        steady = stability(X, r, n_resamples=20, random_state=0, **settings)
+        robust = SparsePCA(min(r, 3), robust="both", **settings).fit(X)
+        drawings |= {
+            "stability": lambda: plots.plot_stability(steady),
+            "scores": lambda: plots.plot_scores(model, X, labels=groups),
+            "biplot": lambda: plots.plot_biplot(model, X, labels=groups),
+            "outliers": lambda: plots.plot_outliers(robust),
+        }
+    for kind, draw in drawings.items():
+        figure = draw().figure
+        figure.savefig(folder / f"{name}_{kind}.png", dpi=80)
+        plt.close(figure)
+
+
+FIGURE_MAKERS = (pitprops_loadings, search_time, displays)
+
 if __name__ == "__main__":
-    pitprops_loadings()
-    search_time()
+    wanted = sys.argv[1:]
+    for make in FIGURE_MAKERS:
+        if not wanted or make.__name__ in wanted:
+            make()

@@ -145,7 +145,7 @@ def test_a_picture_has_a_line_for_each_number_of_components():
         "1 component",
         "3 components",
     ]
-    np.testing.assert_allclose(ax.lines[1].get_ydata(), path.table.q2[2:])
+    np.testing.assert_allclose(ax.lines[2].get_ydata(), 100 * path.table.q2[2:])
 
 
 @pytest.mark.parametrize(

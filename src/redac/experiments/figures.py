@@ -16,7 +16,7 @@ from redac.experiments import measures
 from redac.experiments.experiment import Experiment
 from redac.experiments.store import Record
 from redac.experiments.summary import BETTER_REDAC, Row
-from redac.plots import plot_loadings
+from redac.plots import plot_heatmap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -179,7 +179,8 @@ def _loadings(experiment: Experiment, records: Sequence[Record]) -> Figure:
         ]
         best = max(own, key=lambda record: record["measures"][measures.PEV])
         title = f"{setting}: PEV {best['measures'][measures.PEV]:.2f} %"
-        plot_loadings(best["components"], names, ax=ax, title=title)
+        features = range(len(best["components"][0]))
+        plot_heatmap(best["components"], names, features=features, ax=ax, title=title)
         ax.grid(visible=False)
         if i:
             ax.set_yticklabels([])
