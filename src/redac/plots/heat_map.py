@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # More cells than this are too small to hold numbers.
 _MOST_NUMBERS = 450
+# Where no loading is larger than this, the largest has the darkest colour, which otherwise is 1.
+_PALE = 0.5
 
 
 class HeatmapDisplay:
@@ -81,7 +83,10 @@ class HeatmapDisplay:
         cells = np.ma.masked_equal(values, 0.0)
         edges = np.arange(r + 1), np.arange(n + 1)
         colours = signed_colours()
-        ax.pcolormesh(*edges, cells, cmap=colours, vmin=-1, vmax=1, rasterized=many, **lines)
+        largest = float(np.abs(values).max(initial=0.0))
+        limit = largest if 0.0 < largest < _PALE else 1.0
+        limits = {"vmin": -limit, "vmax": limit}
+        ax.pcolormesh(*edges, cells, cmap=colours, rasterized=many, **limits, **lines)
         names = [self.feature_names[j] for j in self.features]
         grid_of_cells(ax, values, names, [f"PC{i + 1}" for i in range(r)])
         if many:
@@ -89,7 +94,7 @@ class HeatmapDisplay:
             ax.set_ylabel(f"{n} features with a loading, of {len(self.feature_names)}")
         if values.size <= _MOST_NUMBERS and not many:
             texts = [[minus(f"{v:.2f}") if v else "" for v in row] for row in values]
-            write_values(ax, values, texts, 0.62)
+            write_values(ax, values, texts, 0.62 * limit)
         elif not many:
             down, across = np.nonzero(values < 0)
             ax.scatter(across + 0.5, down + 0.5, marker="_", s=18, color=LINE, linewidth=0.9)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from redac.plots.canvas import LINE, NEGATIVE, POSITIVE, QUIET, caption, drawable, new_axes
+from redac.plots.canvas import LINE, NEGATIVE, POSITIVE, caption, drawable, new_axes
 from redac.plots.subject import Array, fitted
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class OutliersDisplay:
         total = int(self.flagged_cells.sum())
         caption(ax, f"Dashed: the limits of usual rows. {total} single cells were flagged.")
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False, fontsize="small", labelcolor=QUIET)
+        ax.legend(frameon=False, fontsize="small")
         return self
 
 
