@@ -79,13 +79,13 @@ class HeatmapDisplay:
             height = 1.2 + (6.0 if many else 0.24 * max(n, 3))
             ax = new_axes(min(2.6 + 0.55 * r, 12.0), height)
         self.ax_, self.figure_ = ax, ax.figure
-        lines = {"linewidth": 0.0} if many else {"edgecolors": "#d8dee4", "linewidth": 0.5}
+        lines: Any = {"linewidth": 0.0} if many else {"edgecolors": "#d8dee4", "linewidth": 0.5}
         cells = np.ma.masked_equal(values, 0.0)
         edges = np.arange(r + 1), np.arange(n + 1)
         colours = signed_colours()
         largest = float(np.abs(values).max(initial=0.0))
         limit = largest if 0.0 < largest < _PALE else 1.0
-        limits = {"vmin": -limit, "vmax": limit}
+        limits: Any = {"vmin": -limit, "vmax": limit}
         ax.pcolormesh(*edges, cells, cmap=colours, rasterized=many, **limits, **lines)
         names = [self.feature_names[j] for j in self.features]
         grid_of_cells(ax, values, names, [f"PC{i + 1}" for i in range(r)])
