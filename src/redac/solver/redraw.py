@@ -33,7 +33,7 @@ def redraw(problem: Problem, V: Array, i: int) -> Array:
     rest = Rest(problem.source, basis, problem.source.dot(basis), problem.strategy.outside)
     height = NOISE * problem.total
     seen: set[bytes] = set()
-    for start in _most_promising(problem, rest, constraint):
+    for start in _most_promising(problem, rest, constraint, problem.used[i]):
         v = _grown(problem, rest, constraint, start, seen)
         value, outside = rest.quotient(v)
         if value > height * (1.0 + EQUAL) and outside > _INSIDE**2:
@@ -126,10 +126,10 @@ def strongest(problem: Problem) -> Indices:
     return looked_at[np.argsort(-sums, kind="stable")[: strategy.least_features]]
 
 
-def _most_promising(problem: Problem, rest: Rest, constraint: Constraint) -> list[Array]:
+def _most_promising(problem: Problem, rest: Rest, constraint: Constraint, k: int) -> list[Array]:
     """Rows of what is left, as loadings, on whose supports most is explained, all different."""
     left = rest.matrix()
-    seeds = np.column_stack([*_seeds(problem, left, constraint)] or [np.zeros(len(left))])
+    seeds = np.column_stack([*_seeds(problem, left, constraint, k)] or [np.zeros(len(left))])
     # One power step on each support: loadings of a row say too little about what it can explain.
     product = left @ seeds
     W = np.where(product * seeds > 0.0, product, 0.0)
@@ -144,13 +144,14 @@ def _most_promising(problem: Problem, rest: Rest, constraint: Constraint) -> lis
     return list(found.values())
 
 
-def _seeds(problem: Problem, left: Array, constraint: Constraint) -> Iterator[Array]:
-    """Rows with the largest sums of fourth powers, where few large entries outweigh many, brought
-    into a set; not those of features that the set has no use for."""
+def _seeds(problem: Problem, left: Array, constraint: Constraint, k: int) -> Iterator[Array]:
+    """The rows whose k largest entries are longest, brought into a set that has room for k
+    features; not those of features that the set has no use for."""
     count = problem.n_seeds
     squares = np.square(left / (problem.total or 1.0))
-    strengths = np.einsum("ij,ij->i", squares, squares)
-    for j in np.argsort(-strengths, kind="stable"):
+    if k < len(squares):
+        squares = np.partition(squares, -k, axis=1)[:, -k:]
+    for j in np.argsort(-squares.sum(axis=1), kind="stable"):
         v = constraint.maximize(np.ascontiguousarray(left[j]))
         if v[j] != 0.0:
             yield v
