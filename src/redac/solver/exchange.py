@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from redac.constraints import Constraint, normalized
+from redac.constraints import Constraint, may_enter, normalized
 from redac.solver import variance
 from redac.solver.problem import Problem
 from redac.sources.base import Array, Indices, Source
@@ -108,6 +108,9 @@ class Rest:
         if constraint.free_range == (0.0, np.inf):
             value[b < value * beta] = -np.inf  # the weights of the two would differ in sign
         value[:, forbidden] = -np.inf
+        allowed = may_enter(constraint, support, v.size)
+        if allowed is not None:
+            value[~allowed] = -np.inf
         # Beside others, features that span the same are equal: the one with most outside enters.
         is_best = value >= value.max() * (1.0 - _ROUNDING)
         best = np.where(is_best, self._lengths, -np.inf)

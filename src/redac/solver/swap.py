@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from redac.constraints import may_enter
 from redac.solver import variance
 from redac.solver.exchange import Rest
 from redac.solver.problem import Problem
@@ -58,6 +59,10 @@ def _promising(problem: Problem, V: Array) -> Iterator[tuple[_Change, _Change]]:
     """The best changes of each pair of components that promise a gain, the best pair first."""
     features, owners = np.nonzero(V * problem.is_free)
     most, q = _after_a_change(problem, V, features, owners)
+    for i in np.unique(owners):
+        allowed = may_enter(problem.constraints[i], features[owners == i], len(V))
+        if allowed is not None:
+            most[owners == i] = np.where(allowed, most[owners == i], -np.inf)
     taken = most[:, features]  # the feature that enters leaves another component
     unused = np.where(V.any(axis=1) | (problem.source.diagonal == 0.0), -np.inf, most)
     spare = unused.argmax(axis=1)
