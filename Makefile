@@ -27,20 +27,21 @@ test-kernels: $(READY)
 	done
 
 # In another order every time; an order is repeated with the seed that is printed: SEED=1
-test-shuffled: SEED ?= $(shell date +%s)
+SEED ?= $(shell date +%s)
+SHUFFLED = --random-order-bucket=global --random-order-seed=$(SEED)
 test-shuffled: $(READY)
-	$(PY) -m pytest --quiet --random-order-bucket=global --random-order-seed=$(SEED)
+	$(PY) -m pytest --quiet $(SHUFFLED)
 
 test-one-thread: $(READY)
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(PY) -m pytest --quiet $(NUMERIC)
 
-# With the least versions that pyproject.toml allows.
+# With the least versions that pyproject.toml allows, in random order, too.
 FLOOR := $(VENV)-floor
 test-floor:
 	$(call environment,$(FLOOR))
 	$(PYTHON) .ci/floors.py > $(FLOOR)/floors.txt
 	PIP_CONSTRAINT=$(FLOOR)/floors.txt $(FLOOR)/bin/python -m pip install --quiet -e '.[all]' --group test
-	$(FLOOR)/bin/python -m pytest --quiet
+	$(FLOOR)/bin/python -m pytest --quiet $(SHUFFLED)
 
 # With the newest versions there are, and any Python: make test-latest PYTHON=python3.13
 LATEST := $(VENV)-latest
