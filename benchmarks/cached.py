@@ -56,12 +56,12 @@ class CachedColumns:
     @property
     def count(self) -> int:
         """The whole columns remembered at the end, which are the most there were."""
-        return sum(columns.n_known for columns in self._sources)
+        return sum(columns.known.n_columns for columns in self._sources)
 
     @property
     def n_bytes(self) -> int:
         """What whole columns and the copies that existed at one time take at most."""
-        whole = sum(8 * columns.n_features * columns.n_known for columns in self._sources)
+        whole = sum(8 * columns.n_features * columns.known.n_columns for columns in self._sources)
         return whole + self._most_copied
 
     def _noting(self, restricted: Callable[..., Gram | Factor]) -> Callable[..., Gram | Factor]:

@@ -15,9 +15,9 @@ from redac.sources import (
     Gram,
     as_data,
     as_source,
-    columns,
     covariance_source,
     gram,
+    known,
 )
 
 N, D = 25, 40
@@ -211,6 +211,17 @@ def test_what_is_known_of_a_part_costs_no_pass(source, size):
     assert answering.data.n_passes == before + 2
 
 
+@through_data
+def test_a_part_of_columns_that_are_known_costs_no_pass(source):
+    answering, S = SOURCES[source]()
+    features = np.array([7, 2, 30, 11])
+    answering.rows(np.sort(features))
+    before = answering.data.n_passes
+    part = answering.restricted(features)
+    assert relative_error(part.matrix(), S[np.ix_(features, features)]) < 1e-9
+    assert answering.data.n_passes == before
+
+
 def test_parts_are_forgotten_when_nobody_uses_them_and_another_was_made():
     answering, _ = SOURCES["columns"]()
     last = weakref.ref(answering.restricted(np.arange(10)))
@@ -254,8 +265,8 @@ def test_products_with_rows_as_they_are_copy_no_data(gaps):
 def test_columns_give_the_same_answers_when_they_must_forget(monkeypatch):
     whole, S = SOURCES["columns"]()
     rng = np.random.default_rng(0)
-    monkeypatch.setattr(columns, "_CACHE_BYTES", 8 * D * 6)
-    monkeypatch.setattr(columns, "_BATCH_BYTES", 8 * (N + D) * 2)
+    monkeypatch.setattr(known, "_CACHE_BYTES", 8 * D * 6)
+    monkeypatch.setattr(known, "_BATCH_BYTES", 8 * (N + D) * 2)
     forgetful = Columns(whole.data)
     for _ in range(30):
         some = rng.permutation(D)[: rng.integers(1, 9)]  # more than fit, at times

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import redac.sources.columns
 import redac.sources.dense
+import redac.sources.known
 from helpers import centred, factor_data, projector, relative_error
 from redac.exceptions import NonFiniteError
 from redac.sources import (
@@ -606,14 +606,14 @@ def test_the_standardized_covariance_matrix_is_the_correlation_matrix():
 
 
 def known_columns(source: Columns) -> list[int]:
-    return np.flatnonzero(source._place >= 0).tolist()
+    return np.flatnonzero(source.known._place >= 0).tolist()
 
 
 @pytest.mark.parametrize("make", [np.array, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("room", [0, 1, 3, 7, 1000])
 def test_a_small_cache_of_columns_gives_the_same_answers(monkeypatch, make, room):
     X = factor_data(15, 25, seed=6)
-    monkeypatch.setattr(redac.sources.columns, "_CACHE_BYTES", room * 8 * 25)
+    monkeypatch.setattr(redac.sources.known, "_CACHE_BYTES", room * 8 * 25)
     source = Columns(as_data(make(X)))
     reference = centred(X)
     rng = np.random.default_rng(0)
@@ -625,7 +625,7 @@ def test_a_small_cache_of_columns_gives_the_same_answers(monkeypatch, make, room
 
 
 def test_more_columns_than_one_batch_are_learned(monkeypatch):
-    monkeypatch.setattr(redac.sources.columns, "_BATCH_BYTES", 4 * 8 * (15 + 25))
+    monkeypatch.setattr(redac.sources.known, "_BATCH_BYTES", 4 * 8 * (15 + 25))
     X = factor_data(15, 25, seed=6)
     source, reference = Columns(as_data(X)), centred(X)
     support, x = np.arange(3, 22), np.linspace(-1, 1, 19)
@@ -650,7 +650,7 @@ def test_known_columns_are_not_computed_again(monkeypatch):
 
 
 def test_where_there_is_no_room_other_columns_are_forgotten(monkeypatch):
-    monkeypatch.setattr(redac.sources.columns, "_CACHE_BYTES", 2 * 8 * 25)
+    monkeypatch.setattr(redac.sources.known, "_CACHE_BYTES", 2 * 8 * 25)
     source = Columns(as_data(factor_data(15, 25, seed=6)))
     for j in (0, 1, 2):
         source.combine(np.array([j]), np.ones(1))
@@ -726,7 +726,7 @@ def test_large_supports_of_sparse_data_go_through_the_data(more):
     x = rng.standard_normal(support.size)
     expected = E.T @ (E[:, support] @ x)
     np.testing.assert_allclose(source.combine(support, x), expected, atol=1e-10)
-    assert source.n_known == (0 if more else limit)
+    assert source.known.n_columns == (0 if more else limit)
 
 
 @pytest.mark.parametrize("d", [1, 127, 128, 129, 300])

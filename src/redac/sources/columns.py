@@ -9,7 +9,7 @@ import numpy as np
 from redac.sources.base import Array, Indices
 from redac.sources.data import Data
 from redac.sources.gram import Gram, weighted_rows
-from redac.sources.parts import KnownParts, Part
+from redac.sources.known import KnownScatter, Part
 from redac.sources.spectrum import (
     ACCURATE,
     EXACT_ORDER,
@@ -17,10 +17,6 @@ from redac.sources.spectrum import (
     axes_through_kernel,
     block_krylov,
 )
-
-# What the remembered columns may take, and those that are computed in one pass over the data.
-_CACHE_BYTES = 1 << 30
-_BATCH_BYTES = 1 << 25
 
 
 class Columns:
@@ -33,9 +29,7 @@ class Columns:
 
     def __init__(self, data: Data) -> None:
         self.data = data
-        self._place = np.full(self.n_features, -1, dtype=np.intp)
-        self.n_known = 0
-        self._parts = KnownParts(data)
+        self.known = KnownScatter(data)
 
     by_feature = None
 
@@ -64,25 +58,24 @@ class Columns:
         return self.data.product(V)
 
     def combine(self, support: Indices, coefficients: Array) -> Array:
-        if support.size > min(self.data.columns_pay_up_to, self._room):
+        if support.size > min(self.data.columns_pay_up_to, self.known.room):
             v = np.zeros((self.n_features, 1))
             v[support, 0] = coefficients
             return self.data.product(v)[:, 0]
-        self._learn(support)
-        return weighted_rows(self._rows, self._place[support], coefficients)
+        return weighted_rows(*self.known.columns(support), coefficients)
 
     def rows(self, support: Indices) -> Array:
-        if support.size > self._room:
+        if support.size > self.known.room:
             return self.data.columns(support).T
-        self._learn(support)
-        return self._rows[self._place[support]]
+        rows, places = self.known.columns(support)
+        return rows[places]
 
     def quadratic(self, V: Array) -> Array:
-        known = self._parts.quadratic(V)
+        known = self.known.quadratic(V)
         return self.data.quadratic(V) if known is None else known
 
     def restricted(self, support: Indices) -> Part:
-        return self._parts.of(support)
+        return self.known.part(support)
 
     def matrix(self) -> Array:
         return self.data.gram()
@@ -96,31 +89,3 @@ class Columns:
         if min(n, d) > EXACT_ORDER:
             return block_krylov(self.dot, d, r, accuracy=ROUGH if rough else ACCURATE)
         return axes_through_kernel(self.data.kernel(), self.data.right, d, r)
-
-    @cached_property
-    def _rows(self) -> Array:
-        """Room for columns of S; the memory is only taken when a row is written."""
-        return np.empty((self._room, self.n_features))
-
-    @property
-    def _room(self) -> int:
-        """How many columns may be remembered."""
-        return min(_CACHE_BYTES // (8 * self.n_features), self.n_features)
-
-    def _learn(self, support: Indices) -> None:
-        """Have the columns of the support at hand; where there is no room, forget all others."""
-        missing = support[self._place[support] < 0]
-        if missing.size == 0:
-            return
-        if self.n_known + missing.size > self._room:
-            self._place[:] = -1
-            self.n_known = 0
-            missing = support
-        size = max(_BATCH_BYTES // (8 * self.n_features), 1)
-        for start in range(0, missing.size, size):
-            batch = missing[start : start + size]
-            columns = self.data.columns(batch)
-            rows = np.arange(self.n_known, self.n_known + batch.size)
-            self._rows[rows] = columns.T
-            self._place[batch] = rows
-            self.n_known += batch.size

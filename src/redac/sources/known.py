@@ -1,10 +1,12 @@
-"""Parts of S that belong to some of the features: what is known of a new one is not computed again.
+"""What is known of S, columns of it and parts that belong to some of the features.
 
-Sweeps from different starts look at much the same features, and so does one run later on.
+What is known is not computed again: sweeps from different starts look at much the same features,
+and so does one run later on.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,22 +24,41 @@ _FEW_SAMPLES = 0.5
 # of a symmetric matrix one half is computed, of the rows that are missing both.
 _MOST_MISSING = 0.25
 _ROWS_AT_A_TIME = 128
+# What the columns may take, and those that are computed in one pass over the data.
+_CACHE_BYTES = 1 << 30
+_BATCH_BYTES = 1 << 25
 
 Part = Gram | Factor
 
 
-class KnownParts:
-    """The parts that somebody still uses, and the last one that was made."""
+class KnownScatter:
+    """Columns that were asked for, parts that somebody still uses, and the last one that was made.
+
+    Columns are remembered for good. Where there is no more room for them all are forgotten.
+    """
 
     def __init__(self, data: Data) -> None:
         self._data = data
+        self._place = np.full(data.shape[1], -1, dtype=np.intp)
+        self.n_columns = 0
         self._in_use: WeakKeyDictionary[Part, Indices] = WeakKeyDictionary()
         self._last: Part | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._data,)  # what is known stays in its process
 
-    def of(self, support: Indices) -> Part:
+    @property
+    def room(self) -> int:
+        """How many columns may be remembered."""
+        d = self._data.shape[1]
+        return min(_CACHE_BYTES // (8 * d), d)
+
+    def columns(self, support: Indices) -> tuple[Array, Indices]:
+        """An array that has these columns of S as rows, and where they are in it."""
+        self._learn(support)
+        return self._rows, self._place[support]
+
+    def part(self, support: Indices) -> Part:
         """The part of S that belongs to these features, in their order."""
         near, places = self._nearest(support)
         if near is not None and np.array_equal(self._in_use[near], support):
@@ -83,6 +104,9 @@ class KnownParts:
         if has_few_samples:
             by_feature = np.ascontiguousarray(data.dense_columns(support).T)
             return Factor(by_feature, variance_unit=unit)
+        if (self._place[support] >= 0).all():
+            S = self._rows[np.ix_(self._place[support], support)]
+            return Gram((S + S.T) / 2, variance_unit=unit)
         if isinstance(near, Gram):
             return Gram(self._completed(near, support, places), variance_unit=unit)
         return Gram(data.submatrix(support), variance_unit=unit)
@@ -102,3 +126,26 @@ class KnownParts:
             S[missing] = rows
             S[:, missing] = rows.T
         return S
+
+    @cached_property
+    def _rows(self) -> Array:
+        """Room for columns of S; the memory is only taken when a row is written."""
+        return np.empty((self.room, self._data.shape[1]))
+
+    def _learn(self, support: Indices) -> None:
+        """Have the columns of the support at hand; where there is no room, forget all others."""
+        missing = support[self._place[support] < 0]
+        if missing.size == 0:
+            return
+        if self.n_columns + missing.size > self.room:
+            self._place[:] = -1
+            self.n_columns = 0
+            missing = support
+        size = max(_BATCH_BYTES // (8 * self._data.shape[1]), 1)
+        for start in range(0, missing.size, size):
+            batch = missing[start : start + size]
+            columns = self._data.columns(batch)
+            rows = np.arange(self.n_columns, self.n_columns + batch.size)
+            self._rows[rows] = columns.T
+            self._place[batch] = rows
+            self.n_columns += batch.size
