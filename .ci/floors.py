@@ -8,13 +8,14 @@ from pathlib import Path
 
 def main() -> None:
     settings = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
-    project = settings["project"]
-    groups = [
+    project, groups = settings["project"], settings["dependency-groups"]
+    wanted = [
         project["dependencies"],
         *project["optional-dependencies"].values(),
-        settings["dependency-groups"]["test"],
+        groups["test"],
+        groups["browser"],
     ]
-    for requirement in sorted(requirement for group in groups for requirement in group):
+    for requirement in sorted(each for group in wanted for each in group if isinstance(each, str)):
         found = re.fullmatch(r"([\w-]+)(?:\[.*\])?>=([\d.]+)", requirement)
         if found:
             sys.stdout.write(f"{found[1]}=={found[2]}\n")

@@ -1,6 +1,9 @@
 """Draw the figures of the documentation: ``make figures``, or some by their names in this file."""
 
+import os
+import shutil
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,6 +19,8 @@ from sklearn.utils import Bunch
 
 from redac import SparsePCA, plots, sparsity_path, stability
 from redac.datasets import fetch_colon, load_pitprops
+from redac.explore.answers import Exploration
+from redac.explore.server import ExplorerServer
 from redac.plots import plot_heatmap
 
 plt.switch_backend("Agg")
@@ -162,7 +167,46 @@ def draw_displays(
         plt.close(figure)
 
 
-FIGURE_MAKERS = (pitprops_loadings, search_time, displays)
+def explorer() -> None:
+    """The picture of the explorer, as a browser shows it; Chromium and Playwright are needed."""
+    from playwright.sync_api import sync_playwright
+
+    wine = load_wine(as_frame=True)
+    exploration = Exploration(
+        wine.data.to_numpy(),
+        {"n_components": 3, "cardinality": 5, "standardize": True},
+        feature_names=list(wine.data.columns),
+        labels={"cultivar": wine.target_names[wine.target]},
+        title="wine",
+    )
+    server = ExplorerServer(exploration)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        with sync_playwright() as driver:
+            path = os.environ.get("REDAC_BROWSER") or shutil.which("chromium")
+            options = {"executable_path": path, "args": ["--no-sandbox", "--disable-gpu"]}
+            browser = driver.chromium.launch(**options)
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.goto(server.address)
+            for step in (1, 1, -1, -1, -1):
+                page.click(f"button[data-step='cardinality {step}']")
+                page.wait_for_selector("#status", state="hidden")
+            for step in (-1, 1):
+                page.click(f"button[data-step='components {step}']")
+                page.wait_for_selector("#status", state="hidden")
+            page.click("button[data-step='cardinality 1']")
+            page.check("#arrows")
+            page.wait_for_selector("#status", state="hidden")
+            page.mouse.move(0, 0)
+            page.screenshot(path=FIGURES / "explorer.png")
+            browser.close()
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+FIGURE_MAKERS = (pitprops_loadings, search_time, displays, explorer)
 
 if __name__ == "__main__":
     wanted = sys.argv[1:]

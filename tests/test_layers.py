@@ -24,7 +24,7 @@ LAYERS = (
     ("datasets", "files", "model"),
     ("methods", "choose"),
     ("redac",),
-    ("experiments",),
+    ("experiments", "explore"),
     ("cli",),
     ("__main__",),
 )

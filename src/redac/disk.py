@@ -74,6 +74,11 @@ def _write_and_move(unfinished: Path, target: Path, write: Callable[[IO[bytes]],
         raise
 
 
+def write_text(file: IO[bytes], text: str) -> None:
+    """Write text to a binary stream; what is no text, as in names of files, becomes a mark."""
+    file.write(text.encode(errors="replace"))
+
+
 def output_folder(path: str | os.PathLike[str]) -> Path:
     """Create a folder for results, with its parents, or accept an existing one.
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from redac.choose import path_file
-from redac.choose.criteria import Candidate, ebic, index_of_sparseness, standard_error
+from redac.choose.criteria import Candidate, choose, ebic, index_of_sparseness, standard_error
+from redac.disk import write_atomically, write_text
 from redac.model.estimator import SparsePCA
 from redac.plots import plot_path
+from redac.show.report import path_report
 from redac.sources.base import Array
 
 if TYPE_CHECKING:
@@ -112,6 +114,65 @@ class SparsityPath:
         matplotlib Axes
         """
         return plot_path(self, ax=ax)
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        X: Any = None,
+        labels: Any = None,
+        sample_names: Sequence[Any] | None = None,
+        title: str = "data",
+        chosen: tuple[int, int] | None = None,
+        command: str | None = None,
+    ) -> str | None:
+        """The path as one HTML page with sliders that move over its places.
+
+        Parameters
+        ----------
+        path : path-like, default=None
+            The file to write; without it the page is returned.
+        X, labels, sample_names, title : as in ``SparsePCA.to_html``
+        chosen : (n_components, cardinality), default=None
+            The place that the page begins with; by default the simplest within one standard error
+            of the best Q², or without Q² that of the smallest EBIC.
+        command : str, default=None
+            What leads to this page again.
+
+        Returns
+        -------
+        str or None
+        """
+        places = [
+            (int(r), int(k)) for r, k in self.table[["n_components", "cardinality"]].to_numpy()
+        ]
+        if chosen is None:
+            chosen = self._usual_choice(places)
+        models = [self.model(*place) for place in places]
+        self.model(*chosen)
+        page = path_report(
+            models,
+            self.table,
+            chosen=places.index(chosen),
+            title=title,
+            X=X,
+            labels=labels,
+            sample_names=sample_names,
+            command=command,
+        )
+        if path is None:
+            return page
+        write_atomically(path, lambda file: write_text(file, page))
+        return None
+
+    def _usual_choice(self, places: list[tuple[int, int]]) -> tuple[int, int]:
+        """Where a page begins."""
+        candidates = [each for each in self.candidates() if each.n_components]
+        if self.fold_scores is None and "ebic" not in self.table:
+            return places[int(self.table["index_of_sparseness"].argmax())]
+        rule = "ebic" if self.fold_scores is None else "one_se"
+        found = choose(candidates, rule, 1.0).candidate
+        return found.n_components, found.cardinality
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the path, all its models included, to one file; nothing in it is pickled."""

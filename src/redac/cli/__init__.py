@@ -43,7 +43,15 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line as a whole; each command adds its own part."""
-    from redac.cli import certify, choose_command, compare, fit, path_command, reproduce
+    from redac.cli import (
+        certify,
+        choose_command,
+        compare,
+        explore_command,
+        fit,
+        path_command,
+        reproduce,
+    )
 
     parser = _Parser(
         prog="redac",
@@ -51,7 +59,15 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"redac {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in (fit, path_command, choose_command, compare, certify, reproduce):
+    for command in (
+        fit,
+        path_command,
+        choose_command,
+        explore_command,
+        compare,
+        certify,
+        reproduce,
+    ):
         command.add_to(commands)
     return parser
 
@@ -61,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:  # before anything else is imported: an interrupt may come at any time
         with ending_in_order():
             options = build_parser().parse_args(arguments)
+            options.words = list(sys.argv[1:] if arguments is None else arguments)
             return int(options.run(options))
     except EndedBySignal as ending:
         return _complain(ending, ending.status)

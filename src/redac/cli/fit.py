@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from redac.cli import choosing, fitting
 from redac.cli.choosing import add_stability, stability_of
 from redac.cli.inputs import (
+    about_rows,
     add_data_options,
+    command_line,
     component_count,
     numbers,
     read_data,
     whole_or_share,
 )
 from redac.cli.signals import INTERRUPTED
-from redac.disk import write_atomically
+from redac.disk import write_atomically, write_text
 from redac.files.together import refuse_unusable_folder, written_together
 
 if TYPE_CHECKING:
@@ -34,17 +36,8 @@ def add_to(commands: Any) -> None:
         help="find sparse components of a data set",
         description="Find sparse components of a data set, print them, write them with --output.",
     )
-    add_data_options(parser)
-    _add_gaps(parser)
-    _add_bounds(parser)
-    _add_search(parser)
+    add_settings(parser)
     add_stability(parser)
-    parser.add_argument(
-        "--samples",
-        type=int,
-        metavar="N",
-        help="the number of samples behind a covariance matrix, to choose a cardinality by",
-    )
     parser.add_argument(
         "--output",
         metavar="DIR",
@@ -52,6 +45,20 @@ def add_to(commands: Any) -> None:
         "report.html and with --stability stability.csv to this folder, all of them or none",
     )
     parser.set_defaults(run=run)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """The data, and how they are fitted."""
+    add_data_options(parser)
+    _add_gaps(parser)
+    _add_bounds(parser)
+    _add_search(parser)
+    parser.add_argument(
+        "--samples",
+        type=int,
+        metavar="N",
+        help="the number of samples behind a covariance matrix, to choose a cardinality by",
+    )
 
 
 def _add_gaps(parser: argparse.ArgumentParser) -> None:
@@ -167,7 +174,7 @@ def run(options: argparse.Namespace) -> int:
     reason = None
     if options.cardinality is None and options.l1_bound is None:
         reason = choosing.settle_numbers(options, table, is_covariance)
-    model = _model(options, table.values.shape[1])
+    model = model_of(options, table.values.shape[1])
     caught = fitting.fit_table(model, options, table, is_covariance)
     # After the fit: a call that fails says so in one line, and says nothing else.
     terminal.left_out_columns(table)
@@ -195,7 +202,8 @@ def conclude(
             terminal.sentences(steady.summary().splitlines())
 
 
-def _model(options: argparse.Namespace, n_features: int) -> SparsePCA:
+def model_of(options: argparse.Namespace, n_features: int) -> SparsePCA:
+    """The model that options ask for."""
     from redac import SparsePCA
 
     components = component_count(options, n_features, options.cardinality, options.l1_bound)
@@ -233,7 +241,14 @@ def _write(
     loadings = model.loadings_table().fillna(0.0)
     remarks = [separation_sentence(model) or ""]
     remarks += [] if steady is None else steady.summary().splitlines()
-    report = html_report(model, title=options.data, remarks=remarks)
+    report = html_report(
+        model,
+        title=options.data,
+        remarks=remarks,
+        **about_rows(table, is_covariance),
+        command=command_line(options),
+        stability=steady,
+    )
     scores = None
     if not is_covariance:
         with terminal.progress():  # a file that does not fit into memory is read once more
@@ -246,9 +261,5 @@ def _write(
         if steady is not None:
             counts = steady.frequencies
             write_atomically(folder / _STABILITY, lambda file: write_csv(counts, file))
-        write_atomically(folder / _REPORT, lambda file: _write_text(file, report))
+        write_atomically(folder / _REPORT, lambda file: write_text(file, report))
     terminal.note(f"results written to {options.output}")
-
-
-def _write_text(file: IO[bytes], text: str) -> None:
-    file.write(text.encode(errors="replace"))  # file names need not be text

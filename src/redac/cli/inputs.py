@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -51,6 +52,20 @@ def read_data(options: argparse.Namespace) -> tuple[Table, bool]:
     marks = [mark.strip() for mark in (getattr(options, "na", None) or "").split(",")]
     table = read_table(options.data, square=options.covariance, missing=missing, na_marks=marks)
     return table, options.covariance
+
+
+def about_rows(table: Table, is_covariance: bool) -> dict[str, Any]:
+    """What a page may draw of the rows: the data, their names and their labels."""
+    if is_covariance:
+        return {}
+    labels = getattr(table, "labels", None)
+    named = None if labels is None else {getattr(table, "label_name", None) or "label": labels}
+    return {"X": table.values, "sample_names": table.sample_names, "labels": named}
+
+
+def command_line(options: argparse.Namespace) -> str:
+    """The call as a shell takes it."""
+    return shlex.join(["redac", *map(str, options.words)])
 
 
 def component_count(options: argparse.Namespace, n_features: int, *bounds: Any) -> int:

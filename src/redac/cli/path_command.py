@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from redac.cli import fitting
 from redac.cli.choosing import add_grid_options, chooser
-from redac.cli.inputs import read_data
+from redac.cli.inputs import about_rows, command_line, read_data
 from redac.cli.signals import INTERRUPTED
-from redac.disk import write_atomically
+from redac.disk import write_atomically, write_text
 from redac.files.together import refuse_unusable_folder, written_together
 
 if TYPE_CHECKING:
     from redac import SparsityPath
     from redac.files import Table
 
-_TABLE, _PATH, _PICTURE = "path.csv", "path.redac", "path.svg"
-_RESULT = (_TABLE, _PATH, _PICTURE)
+_TABLE, _PATH, _PICTURE, _REPORT = "path.csv", "path.redac", "path.svg", "report.html"
+_RESULT = (_TABLE, _PATH, _PICTURE, _REPORT)
 
 
 def add_to(commands: Any) -> None:
@@ -31,7 +31,8 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--output",
         metavar="DIR",
-        help="write path.csv, path.redac (for SparsityPath.load) and path.svg to this folder",
+        help="write path.csv, path.redac (for SparsityPath.load), path.svg and report.html, a page "
+        "that moves over the path, to this folder",
     )
     parser.set_defaults(run=run)
 
@@ -52,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         terminal.note("interrupted; the table has what was done by then")
     try:
         if options.output is not None:
-            _write(options, path)
+            _write(options, path, table, is_covariance)
     finally:
         terminal.path_table(path.table)
     return INTERRUPTED if path.interrupted else 0
@@ -76,7 +77,9 @@ def _path(options: argparse.Namespace, table: Table, is_covariance: bool) -> Spa
     )
 
 
-def _write(options: argparse.Namespace, path: SparsityPath) -> None:
+def _write(
+    options: argparse.Namespace, path: SparsityPath, table: Table, is_covariance: bool
+) -> None:
     from redac.cli import terminal
 
     try:
@@ -87,9 +90,13 @@ def _write(options: argparse.Namespace, path: SparsityPath) -> None:
     else:
         figure = Figure(figsize=(6.4, 4.2), layout="constrained")
         path.plot(figure.subplots())
+    page = path.to_html(
+        **about_rows(table, is_covariance), title=options.data, command=command_line(options)
+    )
     with written_together(options.output, _RESULT) as folder:
         write_atomically(folder / _TABLE, lambda file: path.table.to_csv(file, index=False))
         path.save(folder / _PATH)
         if figure is not None:
             write_atomically(folder / _PICTURE, lambda file: figure.savefig(file, format="svg"))
+        write_atomically(folder / _REPORT, lambda file: write_text(file, str(page)))
     terminal.note(f"results written to {options.output}")

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from redac import parameters
 from redac.exceptions import NonFiniteError, ScaleWarning
 from redac.model import incomplete, persistence
+from redac.model.showing import ShownModel
 from redac.show.tables import loadings_table
 from redac.signs import largest_entry_positive
 from redac.solver import variance
@@ -26,6 +27,7 @@ from redac.sources.streams import lazy_scores
 
 
 class ComponentModel(
+    ShownModel,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]

@@ -1,71 +1,39 @@
-"""A report of a fitted model as one HTML file: no scripts, nothing loaded from elsewhere."""
+"""A fitted model, or a path of them, as one HTML page that reads nothing from elsewhere.
+
+Its tables are there without scripts; with them it has pictures that go together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from html import escape
-from string import Template
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from redac._version import __version__
-from redac.show.escaping import printable
+from redac.show import bundle, sections
+from redac.show.drawn_rows import DrawnRows
+from redac.show.places import place_of
+from redac.show.sections import gap_lines, shown
 from redac.show.stories import stories, variance_sentence
-from redac.show.tables import component_names
 
-_PAGE = Template("""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sparse components of $title</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
-       color: #1b1f24; background: #fff; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
-.scroll { overflow: auto; max-height: 90vh; }
-@media print { .scroll { max-height: none; } }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .6rem; text-align: right; white-space: nowrap; }
-th:first-child, .settings td { text-align: left; }
-tbody th { font-weight: normal; }
-tbody tr:hover { background: #f3f4f6; }
-thead th { border-bottom: 2px solid #57606a; background: #fff; position: sticky; top: 0; }
-.loadings td, .loadings thead th:not(:first-child) { min-width: 3.2rem; }
-.loadings tbody tr { border-bottom: 1px solid #eaecef; }
-.loadings th:first-child { position: sticky; left: 0; background: #fff; }
-.bar { display: inline-block; height: .7rem; background: #3b6fb6; vertical-align: middle; }
-footer { margin-top: 3rem; color: #57606a; font-size: .85rem; }
-</style>
-</head>
-<body>
-<h1>Sparse components of $title</h1>
-$interruption<p>$summary</p>
-$outliers$remarks<h2>Explained variance</h2>
-<div class="scroll">$variance</div>
-<h2>Loadings</h2>
-<p>Features that no component uses are left out. Blue loadings are positive, red ones negative.</p>
-<div class="scroll">$loadings</div>
-<h2>Settings</h2>
-<div class="scroll">$settings</div>
-<footer>redac $version</footer>
-</body>
-</html>
-""")
-_INTERRUPTION = """<p><strong>The fit was interrupted; these are the best components found until \
-then.</strong></p>
+__all__ = ["gap_lines", "html_report", "path_report"]
+
+_INTERRUPTION = """<p class="interrupted"><strong>The fit was interrupted; these are the best \
+components found until then.</strong></p>
 """
-
-
-# A report lists so many outliers, at most.
-_MOST_FLAGGED = 200
+_CSV = '<button type="button" class="needs-script" data-csv="{}">CSV</button>'
+# What a path knows of a place beyond its model.
+_MEASURES = ("q2", "q2_se", "ebic")
 
 
 class ReportedModel(Protocol):
     """What a report reads from a fitted model; ``SparsePCA`` has all of it."""
 
+    cardinality: Any
     components_: NDArray[Any]
     explained_variance_ratio_: NDArray[Any]
     reconstruction_error_: float
@@ -79,134 +47,143 @@ class ReportedModel(Protocol):
 
     def loadings_table(self) -> Any: ...
 
+    def transform(self, X: Any) -> Any: ...
+
     def _feature_names(self) -> list[str]: ...
 
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
 
 
-def html_report(model: ReportedModel, *, title: str, remarks: Sequence[str] = ()) -> str:
-    """The components, their explained variance, what they have in common and what else was
-    remarked, and the settings that led to them."""
-    said = [text for text in (variance_sentence(model), *stories(model), *remarks) if text]
-    return _PAGE.substitute(
-        title=_shown(title),
-        interruption=_INTERRUPTION if model.interrupted_ else "",
-        summary=escape(_summary(model)),
-        outliers=_outliers(model),
-        remarks="".join(f"<p>{_shown(text)}</p>\n" for text in said),
-        variance=_variance(model),
-        loadings=_loadings(model),
-        settings=_settings(model),
-        version=__version__,
+def html_report(
+    model: ReportedModel,
+    *,
+    title: str,
+    remarks: Sequence[str] = (),
+    X: Any = None,
+    sample_names: Sequence[Any] | None = None,
+    labels: Any = None,
+    command: str | None = None,
+    stability: Any = None,
+    certificate: Any = None,
+    live: dict[str, Any] | None = None,
+) -> str:
+    """The components, what they explain, what they have in common and what else was remarked, and
+    the settings that led to them; with X the scores, too.
+
+    Parameters
+    ----------
+    model : fitted.
+    title : what the data are called.
+    remarks : sentences to add.
+    X, sample_names, labels : the data, names of its rows, and what they can be coloured by.
+    command : what leads to this report again; by default the model as Python writes it.
+    stability, certificate : of this model.
+    live : what a server that this page may ask can fit; None: there is no server.
+    """
+    rows = DrawnRows.of(X, sample_names, labels, model.n_components_)
+    said = [*remarks_on(model), *(text for text in remarks if text)]
+    bound = None if certificate is None else float(certificate.upper_bound)
+    place, names = place_of(model, rows, notes=said, bound=bound, steady=stability)
+    data = _data(model, rows, [place], names, current=0) | {"live": live}
+    return bundle.page(
+        _texts(model, title, said, command, sections.settings(model)), data, live=live is not None
     )
 
 
-def _shown(text: object) -> str:
-    """Text of others as a page may hold it."""
-    return escape(printable(text))
+def path_report(
+    models: Sequence[Any],
+    table: Any,
+    *,
+    chosen: int,
+    title: str,
+    remarks: Sequence[str] = (),
+    X: Any = None,
+    sample_names: Sequence[Any] | None = None,
+    labels: Any = None,
+    command: str | None = None,
+) -> str:
+    """The models of a path, in the order of its table; the page begins with one of them."""
+    n_scores = sum(model.n_components_ for model in models)
+    rows = DrawnRows.of(X, sample_names, labels, n_scores)
+    records = table.to_dict(orient="records")
+    pca = {int(row["n_components"]): float(row["pev_pca"]) for row in records}
+    places: list[dict[str, Any]] = []
+    names: dict[int, str] = {}
+    for model, row in zip(models, records, strict=True):
+        measures = {name: row[name] for name in _MEASURES if name in row}
+        k = int(row["cardinality"])
+        place, own = place_of(
+            model, rows, cardinality=k, notes=remarks_on(model), measures=measures, pca=pca
+        )
+        places.append(place)
+        names |= own
+    model = models[chosen]
+    data = _data(model, rows, places, names, current=chosen) | {"live": None}
+    said = [*(text for text in remarks if text), *remarks_on(model)]
+    content = sections.settings(model)
+    texts = _texts(model, title, said, command, content, sections.places(records))
+    return bundle.page(texts, data)
 
 
-def _summary(model: ReportedModel) -> str:
+def remarks_on(model: Any) -> list[str]:
+    """What is to be said of a model beside its numbers."""
+    gaps = [f"{line}." for line in gap_lines(model)]
+    return [text for text in (*gaps, variance_sentence(model), *stories(model)) if text]
+
+
+def _data(
+    model: Any, rows: DrawnRows, places: list[Any], names: dict[int, str], *, current: int
+) -> dict[str, Any]:
+    return {
+        "places": places,
+        "current": current,
+        "names": {str(j): name for j, name in names.items()},
+        "n_features": model.n_features_in_,
+        "n_samples": model.n_samples_,
+        "rows": rows.to_json(),
+        "labels": rows.labels_to_json(),
+    }
+
+
+def _texts(
+    model: Any, title: str, said: Sequence[str], command: str | None, settings: str, path: str = ""
+) -> dict[str, str]:
+    """The parts of the page that are text."""
+    tables = sections.table(
+        "variance-table", "Explained variance", sections.variance(model), _CSV.format("variance")
+    )
+    loadings = (
+        "<p>Features that no component uses are left out. Blue loadings are positive, orange ones "
+        f"negative.</p>{sections.loadings(model)}"
+    )
+    tables += sections.table("loadings-table", "Loadings", loadings, _CSV.format("loadings"))
+    tables += sections.outliers(model)
+    if path:
+        tables += sections.table("path-table", "All places of the path", path)
+    how = f"<pre>{shown(command or ' '.join(repr(model).split()))}</pre>"
+    tables += sections.table("settings-table", "How this was made", how + settings)
+    return {
+        "title": shown(title),
+        "interruption": _INTERRUPTION if getattr(model, "interrupted_", False) else "",
+        "summary": escape(_summary(model)),
+        "remarks": "".join(f'<p class="plain">{shown(text)}</p>\n' for text in said),
+        "tables": tables,
+        "made": f"redac {__version__}, {datetime.now().astimezone():%Y-%m-%d %H:%M}",
+    }
+
+
+def _summary(model: Any) -> str:
     pev = 100 * model.explained_variance_ratio_.sum()
-    ended = "converged" if model.converged_ else "ended before convergence"
     samples = "" if model.n_samples_ is None else f"{model.n_samples_} samples of "
-    return (
+    text = (
         f"Data: {samples}{model.n_features_in_} features. "
         f"{model.n_components_} components with {np.count_nonzero(model.components_)} non-zero "
         f"loadings out of {model.components_.size} explain {pev:.2f} % of the variance (PEV); the "
-        f"relative reconstruction error (RRE) is {model.reconstruction_error_:.4f}. The best run "
-        f"{ended} after {model.n_iter_} sweeps. Separation of the components: "
-        f"{model.separation_:.3f} (1 orthogonal, 0 collapsed)."
+        f"relative reconstruction error (RRE) is {model.reconstruction_error_:.4f}. "
     )
-
-
-def gap_lines(model: Any) -> list[str]:
-    """How many cells are missing, and what a robust fit left out, in words."""
-    lines = []
-    missing = getattr(model, "n_missing_", 0)
-    if missing:
-        share = 100 * missing / (model.n_samples_ * model.n_features_in_)
-        lines.append(
-            f"{missing} missing cells ({share:.1f} %): the components fit the cells that are "
-            "there, and explained variance is that of those"
-        )
-    if hasattr(model, "row_weights_"):
-        rows = int((model.row_weights_ == 0.0).sum())
-        cells = len(model.outliers_table()) - rows
-        lines.append(f"outliers: {rows} rows and {cells} single cells lost their weight")
-    return lines
-
-
-def _outliers(model: ReportedModel) -> str:
-    """Paragraphs about gaps and outliers, and a table of what was flagged."""
-    lines = "".join(f"<p>{escape(line)}.</p>" for line in gap_lines(model))
-    if not hasattr(model, "row_weights_"):
-        return lines
-    flagged: Any = model.outliers_table()  # type: ignore[attr-defined]
-    rows = "".join(
-        f"<tr><th>{row.row}</th>"
-        f"<td>{_shown(row.feature) if isinstance(row.feature, str) else 'the whole row'}</td>"
-        f"<td>{row.weight:.2f}</td></tr>"
-        for row in flagged.head(_MOST_FLAGGED).itertuples()
+    if hasattr(model, "n_iter_"):
+        ended = "converged" if model.converged_ else "ended before convergence"
+        text += f"The best run {ended} after {model.n_iter_} sweeps. "
+    return text + (
+        f"Separation of the components: {model.separation_:.3f} (1 orthogonal, 0 collapsed)."
     )
-    head = "<tr><th>row, from 0</th><th>feature</th><th>weight</th></tr>"
-    table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
-    return f'{lines}<div class="scroll">{table}</div>'
-
-
-def _variance(model: ReportedModel) -> str:
-    shares = 100 * model.explained_variance_ratio_
-    widest = max(float(shares.max()), np.finfo(float).tiny)
-    totals = np.cumsum(shares)
-    counts = np.count_nonzero(model.components_, axis=1)
-    names = component_names(model.n_components_)
-    rows = []
-    for name, used, share, total in zip(names, counts, shares, totals, strict=True):
-        bar = f'<span class="bar" style="width:{12 * share / widest:.2f}rem"></span>'
-        rows.append(
-            f"<tr><th>{name}</th><td>{used}</td><td>{share:.2f}</td><td>{total:.2f}</td>"
-            f'<td style="text-align:left">{bar}</td></tr>'
-        )
-    head = (
-        "<tr><th>component</th><th>features</th><th>variance %</th><th>cumulative %</th><th></th>"
-        "</tr>"
-    )
-    return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
-
-
-def _loadings(model: ReportedModel) -> str:
-    table = model.loadings_table()
-    head = "".join(f"<th>{name}</th>" for name in table.columns)
-    rows = [
-        f"<tr><th>{_shown(name)}</th>{''.join(_cell(value) for value in row)}</tr>"
-        for name, row in zip(table.index, table.to_numpy(), strict=True)
-    ]
-    return (
-        f'<table class="loadings"><thead><tr><th>feature</th>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table>"
-    )
-
-
-def _cell(value: float) -> str:
-    if np.isnan(value):
-        return "<td></td>"
-    shown = f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
-    colour = "59,111,182" if value > 0 else "190,60,50"
-    return f'<td style="background:rgba({colour},{0.75 * min(abs(value), 1):.2f})">{shown}</td>'
-
-
-def _settings(model: ReportedModel) -> str:
-    def text(value: Any) -> str:
-        if isinstance(value, np.ndarray):
-            return f"array of shape {value.shape}"
-        if isinstance(value, (list, tuple)):
-            return ", ".join(map(text, value))
-        if value is None or isinstance(value, bool):
-            return {None: "none", True: "yes", False: "no"}[value]
-        return str(value)
-
-    rows = [
-        f"<tr><th>{escape(name)}</th><td>{_shown(text(value))}</td></tr>"
-        for name, value in model.get_params(deep=False).items()
-    ]
-    return f'<table class="settings"><tbody>{"".join(rows)}</tbody></table>'
