@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 from redac.constraints import L0, L1, Constraint, Nonnegative
 from redac.model.callbacks import Silent
 from redac.solver.climb import Start, Step, converge, explore, settle
+from redac.solver.iterate import Allowed
 from redac.solver.problem import Problem
 from redac.solver.sweep import OnSweep, Solution, Status, sweeps
 from redac.sources import Source
@@ -235,6 +236,11 @@ def solve(
         if on_sweep is not None and on_sweep(found.n_sweeps, found.history[-1], found.V):
             return replace(found, status=Status.STOPPED)
     return found
+
+
+def fixed(constraints: Sequence[Constraint]) -> Allowed:
+    """What a sweep allows each component where the others do not matter."""
+    return lambda i, V, placed: constraints[i]
 
 
 def steps_from(problem: Problem, start: Start) -> Iterator[Step]:

@@ -13,6 +13,7 @@ from helpers import (
     assert_same_loadings,
     centred,
     factor_data,
+    fixed,
     random_feasible,
     unit_columns,
 )
@@ -129,7 +130,7 @@ def test_with_all_weights_one_the_iterates_are_those_of_the_paper(kind, ridge):
         iterate = iterate_of(cells_of(X, weights), V, np.full(R, ridge))
         for _ in range(8):
             naive.sweep()
-            iterate.sweep(constraints)
+            iterate.sweep(fixed(constraints))
             np.testing.assert_allclose(iterate.V, naive.V, rtol=0, atol=1e-9)
             np.testing.assert_allclose(
                 iterate.model.U, naive.U, rtol=0, atol=1e-9 * np.abs(X).max()
@@ -148,10 +149,10 @@ def test_the_objective_never_rises(seed, kind, weights):
     constraints = [CONSTRAINTS[kind](d, rng.uniform(0.1, 1.0)) for _ in range(R)]
     ridge = rng.uniform(0.0, 0.5, R) * rng.integers(0, 2)
     iterate = iterate_of(cells, unit_columns(d, R, seed), ridge)
-    iterate.keep_apart(0.1, constraints)
+    iterate.keep_apart(0.1, fixed(constraints))
     before = np.inf
     for _ in range(8):
-        iterate.sweep(constraints)
+        iterate.sweep(fixed(constraints))
         now = iterate.objective()
         assert now <= before * (1 + 1e-9) + 1e-12
         explicit = explicit_objective(cells, iterate.model, ridge)
@@ -168,7 +169,7 @@ def test_each_block_is_at_its_minimum():
     ridge = np.full(R, 0.1)
     iterate = iterate_of(cells, unit_columns(8, R, 2), ridge)
     for _ in range(500):
-        iterate.sweep([L0(4)] * R)
+        iterate.sweep(fixed([L0(4)] * R))
     model = iterate.model
     best = explicit_objective(cells, model, ridge)
     for name in ("U", "mean"):
@@ -184,7 +185,7 @@ def test_components_that_nothing_is_left_for_are_zero():
     cells = cells_of(X, np.random.default_rng(0).random(X.shape) < 0.9)
     iterate = iterate_of(cells, unit_columns(6, R, 0), np.zeros(R))
     for _ in range(60):
-        iterate.sweep([L0(6)] * R)
+        iterate.sweep(fixed([L0(6)] * R))
     assert np.isfinite(iterate.V).all()
     assert iterate.objective() < 1e-6
 

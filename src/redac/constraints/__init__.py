@@ -7,6 +7,9 @@ them, ``Budget`` their costs.
 
 from redac.constraints.cardinality import L0
 from redac.constraints.costs import Budget
+from redac.constraints.coupling import Coupling as Coupling
+from redac.constraints.coupling import Disjoint as Disjoint
+from redac.constraints.coupling import TotalCardinality as TotalCardinality
 from redac.constraints.features import Excluding, Requiring
 from redac.constraints.grouped import MaxPerGroup, WholeGroups
 from redac.constraints.l1 import L1
@@ -22,6 +25,7 @@ from redac.constraints.sets import may_enter as may_enter
 from redac.constraints.sets import may_join as may_join
 from redac.constraints.sets import normalized as normalized
 from redac.constraints.sets import oriented as oriented
+from redac.constraints.sets import usable as usable
 
 __all__ = [
     "L0",

@@ -7,7 +7,16 @@ from typing import cast
 
 import numpy as np
 
-from redac.constraints.sets import Constraint, Indices, Mask, Vector, limited, may_enter, may_join
+from redac.constraints.sets import (
+    Constraint,
+    Indices,
+    Mask,
+    Vector,
+    limited,
+    may_enter,
+    may_join,
+    usable,
+)
 from redac.constraints.supports import Supports
 
 
@@ -60,6 +69,11 @@ class Excluding:
 
     def may_join(self, support: Indices, size: int) -> Mask:
         mask = may_join(self.inner, support, size).copy()
+        mask[list(self.features)] = False
+        return mask
+
+    def usable(self, size: int) -> Mask:
+        mask = usable(self.inner, size).copy()
         mask[list(self.features)] = False
         return mask
 

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from redac.constraints.sets import Constraint, Indices, Mask, Vector, limited, may_enter, may_join
+from redac.constraints.sets import (
+    Constraint,
+    Indices,
+    Mask,
+    Vector,
+    limited,
+    may_enter,
+    may_join,
+    usable,
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,9 @@ class Nonnegative:
 
     def may_join(self, support: Indices, size: int) -> Mask:
         return may_join(self.inner, support, size)
+
+    def usable(self, size: int) -> Mask:
+        return usable(self.inner, size)
 
     def at_most(self, count: int) -> Nonnegative:
         return Nonnegative(limited(self.inner, count))

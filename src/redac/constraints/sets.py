@@ -131,6 +131,12 @@ def may_enter(constraint: Constraint, support: Indices, size: int) -> Mask | Non
     return None if told is None else told(support, size)
 
 
+def usable(constraint: Constraint, size: int) -> Mask:
+    """Which features a component may have at all; all where the constraint does not say."""
+    told = getattr(constraint, "usable", None)
+    return np.ones(size, dtype=bool) if told is None else told(size)
+
+
 def may_join(constraint: Constraint, support: Indices, size: int) -> Mask:
     """Which features may join a support; none where the constraint does not say."""
     told = getattr(constraint, "may_join", None)

@@ -52,6 +52,10 @@ class Supports(ABC):
     def free_range(self) -> tuple[float, float] | None:
         return -np.inf, np.inf
 
+    def usable(self, size: int) -> Mask:
+        """Which features may be used at all."""
+        return self.may_join(NO_FEATURES, size)
+
     def may_enter(self, support: Indices, size: int) -> Mask | None:
         """For each feature of a support, as rows, which others may take its place; None: all."""
         rows = [self.may_join(np.delete(support, p), size) for p in range(support.size)]

@@ -21,12 +21,13 @@ from itertools import cycle, islice
 
 import numpy as np
 
-from redac.constraints import largest, oriented
+from redac.constraints import largest, oriented, usable
 from redac.solver.exchange import exchange
 from redac.solver.polish import polish
 from redac.solver.problem import Part, Problem
 from redac.solver.swap import swap
 from redac.solver.sweep import Solution, Status, directions, sweeps
+from redac.solver.transfer import transfer
 from redac.sources.base import Array, Indices
 
 # A sweep gains about as much as the one before it, or a little more: a run ends when one has gained
@@ -88,9 +89,10 @@ def settle(problem: Problem, start: Start) -> Iterator[Step]:
     part = problem.look_at(promising(problem, V))
     step = Step(part, Solution(part.inside(V)))
     tol = max(problem.strategy.rough, _CALM * problem.tol)
+    first = part.problem.dealt(step.solution.V)
     ridges = {max(start.first_ridge, problem.ridge), problem.ridge}
     for ridge in sorted(ridges, reverse=True):
-        for solution in sweeps(part.problem, step.solution, ridge=ridge, tol=tol):
+        for solution in sweeps(first, step.solution, ridge=ridge, tol=tol):
             step = Step(part, replace(solution, status=Status.STOPPED))
             yield step
 
@@ -140,7 +142,7 @@ def converge(problem: Problem, step: Step) -> Generator[Step, None, None]:
 def _exchanged(step: Step) -> Step | None:
     """The step with other features in one component or in two, if that explains more."""
     # Where one costs too much none is made, so that a run that has converged has nothing left.
-    for move in (swap, exchange) if step.part.problem.n_exchanges else ():
+    for move in (transfer, swap, exchange) if step.part.problem.n_exchanges else ():
         V = move(step.part.problem, step.solution.V)
         if V is not step.solution.V:
             return step.moved(V)
@@ -173,8 +175,8 @@ def _looked_around(problem: Problem, step: Step) -> Step | None:
         return None
     W = directions(problem, V)
     wanted = np.zeros(len(W), dtype=bool)
-    for w, constraint in zip(W.T, problem.constraints, strict=True):
-        wanted |= constraint.maximize(np.ascontiguousarray(w)) != 0
+    for i, w in enumerate(W.T):
+        wanted |= problem.allowed(i, V).maximize(np.ascontiguousarray(w)) != 0
     wanted[part.features] = False
     if not wanted.any():
         return None
@@ -202,8 +204,8 @@ def promising(problem: Problem, W: Array, widened: int = 1) -> Indices:
     least = min(widened * strategy.least_features, problem.n_varying)
     reach = np.zeros(len(W))
     chosen = np.zeros(len(W), dtype=bool)
-    for w, constraint in zip(W.T, cycle(problem.constraints), strict=False):
-        magnitudes = np.abs(w)
+    for w, constraint in zip(W.T, cycle(problem.usual), strict=False):
+        magnitudes = np.where(usable(constraint, w.size), np.abs(w), 0.0)
         support = np.flatnonzero(constraint.maximize(np.ascontiguousarray(w)))
         count = widened * strategy.scope * support.size
         if count >= problem.n_varying:
@@ -212,7 +214,7 @@ def promising(problem: Problem, W: Array, widened: int = 1) -> Indices:
             # The largest magnitudes need not be among those that the constraint can use.
             chosen[support] = True
             chosen[largest(magnitudes, count)] = True
-            np.maximum(reach, magnitudes / magnitudes.max(), out=reach)
+            np.maximum(reach, magnitudes / (magnitudes.max() or 1.0), out=reach)
     if np.count_nonzero(chosen) < least:
         chosen[largest(reach, least)] = True
     return np.flatnonzero(chosen)

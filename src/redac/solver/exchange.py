@@ -119,6 +119,15 @@ class Rest:
         is_better = value[j, entering] > now * (1.0 + _ROUNDING)
         return (int(support[j]), entering) if is_better else None
 
+    def joined(self, v: Array) -> Array:
+        """The most that v and the unit vector of each feature add together; for those of v no
+        matter what."""
+        product = self.dot(v[:, None])[:, 0]
+        shadow = v - self._b @ (self._b.T @ v)
+        a, alpha = np.array(v @ product), np.array(max(v @ shadow, _ROUNDING))
+        value = _larger_root((a, product, self._variances), (alpha, shadow, self._lengths))
+        return np.where(self._lengths < self._least_outside, -np.inf, value)
+
     def leading(self, support: Indices) -> Array:
         """The unit vector on a support that adds most."""
         A = self._part(support)
@@ -153,7 +162,7 @@ def exchange(problem: Problem, V: Array) -> Array:
     least_separation = max(problem.least_separation, variance.DISTINCT)
     for i in chosen:
         rest = rest_beside(problem, best, SV, i)
-        v = None if rest is None else rest.exchanged(best[:, i], problem.constraints[i])
+        v = None if rest is None else rest.exchanged(best[:, i], problem.allowed(i, best))
         if v is None:
             continue
         support = np.flatnonzero(v)

@@ -24,19 +24,23 @@ components that are parallel but for rounding are rounding too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from redac.constraints import Constraint
+from redac.constraints import Constraint, usable
 from redac.solver import variance
 from redac.sources.base import Array, Indices, Source
 
 # A component whose scores carry less than this share of the total variance is rounding noise, not a
 # component.
 NOISE = 1e-13
+
+
+# The set of a component beside those columns of V that are marked.
+Allowed = Callable[[int, Array, NDArray[np.bool_]], Constraint]
 
 
 class _Loadings(NamedTuple):
@@ -103,13 +107,13 @@ class Iterate(ABC):
     def _rescore(self, i: int, new: _Loadings) -> None:
         """Give component i the scores that fit its loadings best, with P and u_iᵀXv_i."""
 
-    def keep_apart(self, least_separation: float, constraints: Sequence[Constraint]) -> bool:
+    def keep_apart(self, least_separation: float, allowed: Allowed) -> bool:
         """From now on no update may bring components closer together than that.
 
         Whether the loadings are feasible as they are: in their sets, or zero, and so far apart.
         """
         self.least_separation = max(least_separation, variance.DISTINCT)
-        inside = self._inside(constraints)
+        inside = self._inside(allowed)
         if inside.all() and variance.is_separated(self.G, self.least_separation):
             self._placed[:] = True
         else:
@@ -117,20 +121,22 @@ class Iterate(ABC):
                 self._placed[i] = self._is_apart(i, self._loadings(self.V[:, i]))
         return bool((self._placed | ~self.V.any(axis=0)).all())
 
-    def _inside(self, constraints: Sequence[Constraint]) -> NDArray[np.bool_]:
-        """Which components are in their sets: mostly not those of a start."""
-        columns = np.ascontiguousarray(self.V.T)
-        return np.array([c.contains(v) for c, v in zip(constraints, columns, strict=True)])
+    def _inside(self, allowed: Allowed) -> NDArray[np.bool_]:
+        """Which components are in their sets, one after the other: mostly not those of a start."""
+        inside = np.zeros(self.r, dtype=bool)
+        for i, v in enumerate(np.ascontiguousarray(self.V.T)):
+            inside[i] = allowed(i, self.V, inside).contains(v)
+        return inside
 
-    def sweep(self, constraints: Sequence[Constraint]) -> None:
+    def sweep(self, allowed: Allowed) -> None:
         """Steps 4 to 6 of Algorithm 1 for one component after the other."""
         self._prepare_sweep()
-        for i, constraint in enumerate(constraints):
-            self._update(i, constraint)
+        for i in range(self.r):
+            self._update(i, allowed(i, self.V, self._placed))
         self._end_sweep()
 
     def _update(self, i: int, constraint: Constraint) -> None:
-        w = self._direction(i) if self.has_scores(i) else self.fresh_direction(i)
+        w = self._direction(i) if self.has_scores(i) else self.fresh_direction(i, constraint)
         new = self._loadings(self._choose(i, constraint, w))
         if new.support.size == 1 and self.diagonal[new.support[0]] == 0.0:
             # A set without negative entries may offer a feature that does not vary: no better one.
@@ -139,7 +145,7 @@ class Iterate(ABC):
             if self._placed[i]:
                 self._stay(i)
                 return
-            new = self._loadings(self._lone())
+            new = self._loadings(self._lone(constraint))
         self._placed[i] = new.support.size > 0
         self._move(i, new)
 
@@ -171,15 +177,16 @@ class Iterate(ABC):
         G[i, i] = new.x @ new.x
         return variance.is_separated(G, self.least_separation)
 
-    def _lone(self) -> Array:
+    def _lone(self, constraint: Constraint) -> Array:
         """The feature that no component uses and of which most is left: orthogonal to them all."""
-        residual = np.where(self.V[:, self._placed].any(axis=1), 0.0, self._residual())
+        may = usable(constraint, len(self.V)) & ~np.asarray(self.V[:, self._placed].any(axis=1))
+        residual = np.where(may, self._residual(), 0.0)
         v = np.zeros(residual.size)
         j = int(np.argmax(residual))
         v[j] = residual[j] > NOISE * self.total
         return v
 
-    def fresh_direction(self, i: int) -> Array:
+    def fresh_direction(self, i: int, constraint: Constraint) -> Array:
         """For a component without scores: E_iᵀ of the residual column with the largest variance.
 
         A start of too low a rank, or a component made superfluous by the others, gets a new chance
@@ -188,15 +195,15 @@ class Iterate(ABC):
         nothing = np.zeros_like(self.diagonal)
         self._move(i, self._loadings(nothing))
         self._placed[i] = False
-        residual = self._residual()
+        residual = np.where(usable(constraint, nothing.size), self._residual(), 0.0)
         j = int(np.argmax(residual))
         return self._direction_from(i, j) if residual[j] > NOISE * self.total else nothing
 
-    def make_feasible(self, constraints: Sequence[Constraint]) -> None:
+    def make_feasible(self, allowed: Allowed) -> None:
         """Bring columns that an interrupted first sweep has not reached into their sets."""
-        self._placed &= self._inside(constraints)  # the interrupt may have come within an update
+        self._placed &= self._inside(allowed)  # the interrupt may have come within an update
         for i in np.flatnonzero(~self._placed).tolist():
-            v = constraints[i].maximize(self.V[:, i])
+            v = allowed(i, self.V, self._placed).maximize(self.V[:, i])
             self._placed[i] = self._is_apart(i, self._loadings(v))
             self.V[:, i] = v if self._placed[i] else 0.0
             self.G[i] = self.G[:, i] = self.V.T @ self.V[:, i]

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from redac.constraints import Constraint
+from redac.constraints import Constraint, Coupling
 from redac.solver import variance
 from redac.solver.strategy import Strategy, current
 from redac.sources.base import Array, Indices, Source
@@ -34,6 +34,7 @@ class Problem:
     least_separation : the least eigenvalue that VᵀV may have.
     total_of_all : ‖X‖² where the source holds some of the features only; None where it has all.
     strategy : how to go about it.
+    couplings : rules for all components together.
     """
 
     source: Source
@@ -44,6 +45,7 @@ class Problem:
     least_separation: float = 0.0
     total_of_all: float | None = None
     strategy: Strategy = field(default_factory=current)
+    couplings: Sequence[Coupling] = ()
 
     @property
     def total(self) -> float:
@@ -67,10 +69,49 @@ class Problem:
         return np.array([each.free_range is not None for each in self.constraints])
 
     @cached_property
+    def usual(self) -> Sequence[Constraint]:
+        """The sets of the components if they share alike what they have together."""
+        constraints = self.constraints
+        for each in self.couplings:
+            constraints = each.usual(constraints)
+        return constraints
+
+    def allowed(self, i: int, V: Array, placed: NDArray[np.bool_] | None = None) -> Constraint:
+        """The set of component i while the others are as in V; only those that are placed count."""
+        if not self.couplings:
+            return self.constraints[i]
+        beside = V if placed is None else np.where(placed, V, 0.0)
+        return self._beside(self.constraints[i], i, beside)
+
+    def share(self, i: int, V: Array) -> Constraint:
+        """The same if the component takes no more than its share of what there is for all."""
+        return self._beside(self.usual[i], i, V)
+
+    def _beside(self, constraint: Constraint, i: int, V: Array) -> Constraint:
+        for each in self.couplings:
+            constraint = each.allowed(i, constraint, V)
+        return constraint
+
+    def keeps_together(self, V: Array) -> bool:
+        """Whether loadings keep the rules for all components together."""
+        return all(each.contains(V) for each in self.couplings)
+
+    def dealt(self, V: Array) -> Problem:
+        """The problem for first sweeps from dense loadings V: what is shared has been dealt out."""
+        problem = self
+        for each in self.couplings:
+            strengths = np.maximum(self.source.quadratic(V).diagonal(), 0.0)
+            constraints = each.dealt(problem.constraints, V, strengths)
+            if constraints is not None:
+                left = [other for other in problem.couplings if other is not each]
+                problem = replace(problem, constraints=constraints, couplings=left)
+        return problem
+
+    @cached_property
     def used(self) -> tuple[int, ...]:
         """How many features each component may use."""
         varies = np.where(self.source.diagonal > 0.0, 1.0, 0.0)
-        return tuple(int(np.count_nonzero(each.maximize(varies))) for each in self.constraints)
+        return tuple(int(np.count_nonzero(each.maximize(varies))) for each in self.usual)
 
     @cached_property
     def work(self) -> float:

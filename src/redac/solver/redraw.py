@@ -29,7 +29,7 @@ def redraw(problem: Problem, V: Array, i: int) -> Array:
     """
     new = V.copy()
     new[:, i] = 0.0
-    basis, constraint = Basis.of(new).Q, problem.constraints[i]
+    basis, constraint = Basis.of(new).Q, problem.allowed(i, new)
     rest = Rest(problem.source, basis, problem.source.dot(basis), problem.strategy.outside)
     height = NOISE * problem.total
     seen: set[bytes] = set()
@@ -69,9 +69,10 @@ def in_turn(problem: Problem, directions: Array) -> Array:
     V = np.zeros((source.n_features, len(problem.constraints)))
     SV = np.zeros_like(V)
     seeds: dict[int, tuple[Array, Array]] = {}
-    for i, (kind, constraint) in enumerate(zip(problem.kinds, problem.constraints, strict=True)):
+    for i, (kind, usual) in enumerate(zip(problem.kinds, problem.usual, strict=True)):
+        constraint = problem.share(i, V)
         if kind not in seeds:
-            W = _brought_into(constraint, directions)
+            W = _brought_into(usual, directions)
             seeds[kind] = W, source.dot(W)
         rest = rest_beside(problem, V, SV, i)
         if rest is None:
@@ -98,7 +99,7 @@ def redraw_at_random(problem: Problem, V: Array, i: int, rng: np.random.RandomSt
     """Loadings V with component i drawn anew from a direction at random."""
     new = V.copy()
     new[:, i] = 0.0
-    basis, constraint = Basis.of(new).Q, problem.constraints[i]
+    basis, constraint = Basis.of(new).Q, problem.allowed(i, new)
     w = problem.source.dot(rng.standard_normal((len(V), 1)))
     w = oriented(w - basis @ (basis.T @ w), [constraint])
     new[:, i] = constraint.maximize(np.ascontiguousarray(w[:, 0]))

@@ -6,6 +6,7 @@ They are dense loadings of d × r, in the order in which bounds are given to com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from redac.solver.climb import Start, promising
 from redac.solver.iterate import NOISE
 from redac.solver.problem import Problem
 from redac.solver.redraw import in_turn
+from redac.solver.search import Search
 from redac.sources.base import Array
 from redac.threads import one_thread
 
@@ -82,6 +84,24 @@ class Starts:
         part = problem.look_at(promising(problem, rotated))
         return part.embed(in_turn(part.problem, part.inside(rotated)))
 
+    def one_by_one(self) -> Array:
+        """Components that are searched for one after the other, beside those found before.
+
+        What they explain is added up as if they were orthogonal, which those without a feature in
+        common are.
+        """
+        problem = self._problem
+        V = np.zeros((self._source.n_features, self._r))
+        for i in range(self._r):
+            alone = replace(problem, constraints=[problem.share(i, V)], couplings=())
+            starts = Starts(alone, np.random.RandomState(0))
+            search = Search(alone)
+            search.try_starts(starts.sequence("pca", starts.usual_count("pca")), automatic=True)
+            if search.interrupted:
+                raise KeyboardInterrupt  # it was heeded there; it is to be heeded here, too
+            V[:, i] = search.found.V[:, 0]
+        return V
+
     def rotation(self) -> Array:
         """Principal axes scaled by their singular values and rotated at random."""
         axes, values = self._axes()
@@ -133,6 +153,8 @@ class Starts:
         first = [self.pca, self.varimax] if init == "pca" else [self.varimax, self.pca]
         if self._draws_in_turn:
             first = [*first, self.in_turn]
+        if self._problem.couplings:
+            first = [*first, self.one_by_one]
         # Only where next to nothing is outside their span, what is sought is known to be inside.
         total, inside = self._problem.total, self._axes()[1].sum()
         is_inside = total - inside <= self._problem.strategy.rough * total

@@ -110,5 +110,7 @@ def _changed(problem: Problem, V: Array, changes: tuple[_Change, _Change]) -> Ar
         new[:, i] = alone.leading(np.where(support == leaving, entering, support))
         if not problem.constraints[i].contains(new[:, i]):
             return None
+    if not problem.keeps_together(new):
+        return None
     least = max(problem.least_separation, variance.DISTINCT)
     return new if variance.is_separated(new.T @ new, least) else None

@@ -80,11 +80,11 @@ def sweeps_of(
     """The same, of a state of the algorithm that has the loadings of the solution."""
     V, history = solution.V, solution.history
     with one_thread(2 * V.size):
-        is_feasible = iterate.keep_apart(problem.least_separation, problem.constraints)
+        is_feasible = iterate.keep_apart(problem.least_separation, problem.allowed)
         before = iterate.objective() if is_feasible else np.inf
     for _ in range(solution.n_sweeps_in_all, problem.max_sweeps):
         with one_thread(2 * V.size):
-            iterate.sweep(problem.constraints)
+            iterate.sweep(problem.allowed)
         now = iterate.objective()
         if now > before:  # only rounding can do that: there is nothing left to gain
             # The loadings of before, but for components that turned out to explain nothing.
@@ -100,8 +100,8 @@ def sweeps_of(
 def placed(problem: Problem, start: Array) -> Array:
     """The loadings of a start brought into their sets; zero where they would be too close."""
     iterate = _iterate(problem, start, problem.ridge)
-    iterate.keep_apart(problem.least_separation, problem.constraints)
-    iterate.make_feasible(problem.constraints)
+    iterate.keep_apart(problem.least_separation, problem.allowed)
+    iterate.make_feasible(problem.allowed)
     return iterate.V
 
 
@@ -116,7 +116,7 @@ def directions(problem: Problem, V: Array) -> Array:
     W: Array = iterate.B - iterate.V @ others
     for i in range(iterate.r):
         if not iterate.has_scores(i):
-            W[:, i] = iterate.fresh_direction(i)
+            W[:, i] = iterate.fresh_direction(i, problem.allowed(i, V))
     return W
 
 
