@@ -56,7 +56,8 @@ class SparsePCACV(ComponentModel):
         For that rule.
     cv : int or splitter of scikit-learn, default=5
         Folds of rows. Each row must be held out once.
-    nonnegative, standardize, ridge, min_separation, max_iter, tol
+    nonnegative, standardize, ridge, min_separation, max_iter, tol, exclude, require, groups, \
+    max_per_group, max_groups, disjoint
         As in ``SparsePCA``.
     random_state : int, RandomState instance or None, default=None
         Shuffles the rows before they are dealt into folds. None: they are dealt in turn.
@@ -97,6 +98,12 @@ class SparsePCACV(ComponentModel):
         standardize: bool = False,
         ridge: float = 0.0,
         min_separation: Any = "auto",
+        exclude: Any = None,
+        require: Any = None,
+        groups: Any = None,
+        max_per_group: Any = None,
+        max_groups: int | None = None,
+        disjoint: bool = False,
         max_iter: int = 1000,
         tol: float = 1e-7,
         random_state: Any = None,
@@ -110,6 +117,12 @@ class SparsePCACV(ComponentModel):
         self.standardize = standardize
         self.ridge = ridge
         self.min_separation = min_separation
+        self.exclude = exclude
+        self.require = require
+        self.groups = groups
+        self.max_per_group = max_per_group
+        self.max_groups = max_groups
+        self.disjoint = disjoint
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -206,7 +219,7 @@ class SparsePCACV(ComponentModel):
             most = min(n_features, _MOST_FEATURES)
             ks = np.geomspace(least, most, _N_CARDINALITIES).round().astype(int).tolist()
         options = {name: getattr(self, name) for name in OPTIONS}
-        return Request.of(counts, ks, options, n_features)
+        return Request.of(counts, ks, options, self)
 
     def _take(
         self, request: Request, path: SparsityPath, source: Source, dtype: np.dtype[Any]

@@ -57,8 +57,9 @@ def sparsity_path(
     feature_names : sequence of str or None, default=None
         Names for the columns of data that have none.
     **options
-        ``nonnegative``, ``standardize``, ``ridge``, ``min_separation``, ``max_iter`` and ``tol`` as
-        in ``SparsePCA``.
+        ``nonnegative``, ``standardize``, ``ridge``, ``min_separation``, ``max_iter``, ``tol``, and
+        rules for features (``exclude``, ``require``, ``groups``, ``max_per_group``, ``max_groups``,
+        ``disjoint``) as in ``SparsePCA``.
 
     Returns
     -------
@@ -71,10 +72,10 @@ def sparsity_path(
         source = reader._read_covariance(
             X, n_samples, standardize=standardize, feature_names=feature_names
         )
-        request = Request.of(n_components, cardinality, options, source.n_features)
+        request = Request.of(n_components, cardinality, options, reader)
         return trace(request, reader, source, np.dtype(np.float64))
     given = reader._given_to_fit(X, feature_names)
-    request = Request.of(n_components, cardinality, options, given.n_features)
+    request = Request.of(n_components, cardinality, options, reader)
     return path_of_data(request, reader, given, cv, random_state, standardize)[0]
 
 

@@ -164,6 +164,8 @@ def _fitted(model: SparsePCA, data: Data, label: str) -> SparsePCA:
     other.set_params(tol=max(model.tol, ROUGH))
     other.n_features_in_ = model.n_features_in_
     other.n_samples_ = data.shape[0]
+    if hasattr(model, "feature_names_in_"):
+        other.feature_names_in_ = model.feature_names_in_
     watcher = Labelled.of(label)
     with (
         watched(watcher) if watcher is not None else nullcontext(),

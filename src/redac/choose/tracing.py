@@ -25,7 +25,8 @@ from redac.sources import Source
 from redac.sources.folds import Fold
 
 # What a path may be told of a fit; the rest is its own business.
-OPTIONS = ("nonnegative", "standardize", "ridge", "min_separation", "max_iter", "tol")
+RULES = ("exclude", "require", "groups", "max_per_group", "max_groups", "disjoint")
+OPTIONS = ("nonnegative", "standardize", "ridge", "min_separation", "max_iter", "tol", *RULES)
 # The tolerance of fits to some of the rows: supports have settled long before, and other rows would
 # change the loadings by far more.
 ROUGH = 1e-5
@@ -47,12 +48,18 @@ class Request:
     counts: tuple[int, ...]
     cardinalities: tuple[int, ...]
     options: dict[str, Any]
+    feature_names: Any = None
 
     @classmethod
     def of(
-        cls, n_components: Any, cardinality: Any, options: dict[str, Any], n_features: int
+        cls,
+        n_components: Any,
+        cardinality: Any,
+        options: dict[str, Any],
+        reader: ComponentModel,
     ) -> Request:
-        """The request, checked."""
+        """The request, checked, for data that somebody has read."""
+        n_features = reader.n_features_in_
         for name in options:
             if name not in OPTIONS:
                 raise TypeError(f"{name} is no option of a path; there are {', '.join(OPTIONS)}.")
@@ -66,11 +73,15 @@ class Request:
             for each in _listed("cardinality", cardinality)
             for k in parameters.cardinalities(each, 1, n_features)
         }
-        return cls(tuple(sorted(counts)), tuple(sorted(ks)), options)
+        names = getattr(reader, "feature_names_in_", None)
+        return cls(tuple(sorted(counts)), tuple(sorted(ks)), options, names)
 
     def model(self, place: Place) -> SparsePCA:
         """The estimator of one place."""
-        return SparsePCA(place[0], cardinality=place[1], **self.options)
+        model = SparsePCA(place[0], cardinality=place[1], **self.options)
+        if self.feature_names is not None:
+            model.feature_names_in_ = self.feature_names
+        return model
 
     def grid(self, source: Source) -> Grid:
         """The grid on some rows."""

@@ -11,6 +11,7 @@ from redac.constraints.coupling import Coupling as Coupling
 from redac.constraints.coupling import Disjoint as Disjoint
 from redac.constraints.coupling import TotalCardinality as TotalCardinality
 from redac.constraints.features import Excluding, Requiring
+from redac.constraints.grouped import Groups as Groups
 from redac.constraints.grouped import MaxPerGroup, WholeGroups
 from redac.constraints.l1 import L1
 from redac.constraints.nonnegative import Nonnegative
@@ -25,7 +26,9 @@ from redac.constraints.sets import may_enter as may_enter
 from redac.constraints.sets import may_join as may_join
 from redac.constraints.sets import normalized as normalized
 from redac.constraints.sets import oriented as oriented
+from redac.constraints.sets import required as required
 from redac.constraints.sets import usable as usable
+from redac.constraints.supports import Supports as Supports
 
 __all__ = [
     "L0",

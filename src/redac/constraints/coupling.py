@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from redac.constraints.features import Excluding
-from redac.constraints.sets import Constraint, Indices, Matrix, Vector, limited
+from redac.constraints.sets import Constraint, Indices, Matrix, Vector, limited, usable
 
 
 class Coupling(Protocol):
@@ -29,8 +29,8 @@ class Coupling(Protocol):
         """Whether loadings keep the rule."""
         ...
 
-    def usual(self, constraints: Sequence[Constraint]) -> list[Constraint]:
-        """What the components may use if they share alike."""
+    def usual(self, constraints: Sequence[Constraint], size: int) -> list[Constraint]:
+        """What the components may use if they share so many features alike."""
         ...
 
     def dealt(
@@ -54,13 +54,24 @@ class Disjoint:
     def contains(self, V: Matrix) -> bool:
         return bool((np.count_nonzero(V, axis=1) <= 1).all())
 
-    def usual(self, constraints: Sequence[Constraint]) -> list[Constraint]:
-        return list(constraints)
+    def usual(self, constraints: Sequence[Constraint], size: int) -> list[Constraint]:
+        share = math.ceil(size / len(constraints))
+        return [limited(c, share) if hasattr(c, "at_most") else c for c in constraints]
 
     def dealt(
         self, constraints: Sequence[Constraint], V: Matrix, strengths: Vector
     ) -> list[Constraint] | None:
-        return None
+        if self.contains(V):
+            return None
+        # With scores of length one that do not change, this is the best that can be done.
+        magnitudes = np.abs(V) * np.sqrt(strengths)
+        for i, constraint in enumerate(constraints):
+            magnitudes[~usable(constraint, len(V)), i] = -1.0
+        owner = magnitudes.argmax(axis=1)
+        return [
+            Excluding(c, tuple(np.flatnonzero(owner != i).tolist()))
+            for i, c in enumerate(constraints)
+        ]
 
 
 @dataclass(frozen=True)
@@ -84,7 +95,7 @@ class TotalCardinality:
     def contains(self, V: Matrix) -> bool:
         return int(np.count_nonzero(V)) <= self.count
 
-    def usual(self, constraints: Sequence[Constraint]) -> list[Constraint]:
+    def usual(self, constraints: Sequence[Constraint], size: int) -> list[Constraint]:
         share = math.ceil(self.count / len(constraints))
         return [
             limited(each, max(share, k)) for each, k in zip(constraints, self.least, strict=True)

@@ -15,6 +15,7 @@ from redac.constraints.sets import (
     limited,
     may_enter,
     may_join,
+    required,
     usable,
 )
 from redac.constraints.supports import Supports
@@ -77,6 +78,9 @@ class Excluding:
         mask[list(self.features)] = False
         return mask
 
+    def required(self) -> list[int]:
+        return required(self.inner)
+
     def at_most(self, count: int) -> Excluding:
         return replace(self, inner=limited(self.inner, count))
 
@@ -122,6 +126,9 @@ class Requiring(Supports):
 
     def _with_required(self, support: Indices) -> Indices:
         return np.union1d(support, np.array(self.features, dtype=np.intp))
+
+    def required(self) -> list[int]:
+        return list(self.features[: len(self.features) - self.elsewhere])
 
     def allows(self, support: Indices) -> bool:
         return self.inner.allows(self._with_required(support))

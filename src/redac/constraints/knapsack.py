@@ -20,7 +20,7 @@ from redac.constraints.sets import Indices, Mask, Vector, largest
 # Budgets are met to rounding.
 _ROUNDING = 1e-12
 # Steps of bisection for the multiplier; any gives a bound, the best one saves work.
-_BISECTIONS = 40
+_BISECTIONS = 15
 # Choices that are kept at most: a second of work at worst. Costs in whole numbers without a
 # limit on their number lead to no more choices than the budget has units; where there are more,
 # those with the highest bounds are kept, and the answer is not proved to be the best.

@@ -14,6 +14,7 @@ from redac.constraints.sets import (
     limited,
     may_enter,
     may_join,
+    required,
     usable,
 )
 
@@ -62,6 +63,9 @@ class Nonnegative:
 
     def usable(self, size: int) -> Mask:
         return usable(self.inner, size)
+
+    def required(self) -> list[int]:
+        return required(self.inner)
 
     def at_most(self, count: int) -> Nonnegative:
         return Nonnegative(limited(self.inner, count))

@@ -143,6 +143,12 @@ def may_join(constraint: Constraint, support: Indices, size: int) -> Mask:
     return np.zeros(size, dtype=bool) if told is None else told(support, size)
 
 
+def required(constraint: Constraint) -> list[int]:
+    """The features that have their places in any case."""
+    told = getattr(constraint, "required", None)
+    return [] if told is None else told()
+
+
 def limited(constraint: Constraint, count: int) -> Constraint:
     """The vectors of a set with at most so many non-zero entries."""
     if not hasattr(constraint, "at_most"):

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from redac import parameters
 from redac.exceptions import NonFiniteError, ScaleWarning
 from redac.model import incomplete, persistence
+from redac.model.identity import order_like, signed
 from redac.model.showing import ShownModel
 from redac.show.tables import loadings_table
-from redac.signs import largest_entry_positive
 from redac.solver import variance
 from redac.sources import Data, Gram, Source
 from redac.sources.base import Array
@@ -158,17 +158,26 @@ class ComponentModel(
         return persistence.load(cls, path)
 
     def _keep_components(
-        self, V: Array, source: Source, dtype: np.dtype[Any], *, sort: bool
+        self,
+        V: Array,
+        source: Source,
+        dtype: np.dtype[Any],
+        *,
+        sort: bool,
+        like: Array | None = None,
     ) -> None:
-        """Set the fitted attributes that follow from loadings V (d × r)."""
+        """Set the fitted attributes that follow from loadings V (d × r).
+
+        ``like``: components, by rows, whose order and signs are kept.
+        """
         V = V.astype(dtype).astype(np.float64)  # what is measured is what is kept
         explained = variance.Explained.of(V, source.quadratic)
         if sort:
-            order = explained.greedy_order()
+            order = explained.greedy_order() if like is None else order_like(V, like)
             V, explained = V[:, order], explained.in_order(order)
         added = explained.increments()
         share = added / source.total if source.total > 0 else np.zeros(len(added))
-        self.components_ = largest_entry_positive(V.T).astype(dtype)
+        self.components_ = signed(V.T, like).astype(dtype)
         self.score_ridge_ = explained.noise_by_signal(source.total)
         self._keep_shares(V, share, added, source.variance_unit)
         self._keep_relations(V, explained, source)
@@ -185,7 +194,7 @@ class ComponentModel(
 
     def _keep_relations(self, V: Array, explained: variance.Explained, source: Source) -> None:
         """Set the attributes that tell how scores go together, and what all features owe them."""
-        kept = largest_entry_positive(V.T).T
+        kept = self.components_.T
         signs = np.where((kept * V).sum(axis=0) < 0.0, -1.0, 1.0)
         self.score_correlations_ = explained.score_correlations() * signs * signs[:, None]
         along = explained.regressed(source.dot(explained.basis.Q))

@@ -6,7 +6,7 @@ components as rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -14,20 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from redac import parameters
 from redac.certificate import Certificate
-from redac.exceptions import NonFiniteError
 from redac.model import incomplete, outliers, proof
-from redac.model.advice import warn_of
-from redac.model.callbacks import CallbackSupportMixin, with_callbacks
-from redac.model.component_model import ComponentModel
-from redac.model.running import run_search
-from redac.solver.attempts import Attempt, spread
-from redac.solver.starts import Starts
-from redac.solver.sweep import Solution, Status
-from redac.sources import Data, Source, as_source
-from redac.sources.reading import Given
+from redac.model.callbacks import with_callbacks
+from redac.model.searched import SearchedModel
+from redac.sources import as_source
 
 
-class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
+class SparsePCA(SearchedModel):
     """Principal components with few non-zero loadings, by recursive divide-and-conquer (ReDaC).
 
     Finds unit vectors v_1, …, v_r, each with at most a given number of non-zero entries or a given
@@ -51,11 +44,28 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         A set of one's own for the loadings, in place of ``cardinality``, ``l1_bound`` and
         ``nonnegative``: an object of :mod:`redac.constraints`, or any with the methods of
         :class:`redac.constraints.Constraint`; one for all components or one for each.
+    exclude, require : list of names or positions of features, or None, default=None
+        Features without any loading, and features that have a place in each component whatever
+        they explain; a list of lists, one for each component, is for these.
+    groups : sequence, Series or dict of labels, or None, default=None
+        The group of each feature; None or NaN: it has none. For one of the next two.
+    max_per_group : int, dict or None, default=None
+        At most so many features of a group in a component: one number, or one for each group.
+    max_groups : int or None, default=None
+        Whole groups only, at most so many in a component, and no more features than its
+        ``cardinality`` if that is given.
+    disjoint : bool, default=False
+        No feature in two components.
+    total_cardinality : int or None, default=None
+        At most this many non-zero loadings in all components together, dealt out as explains most.
     standardize : bool, default=False
         Divide the columns by their standard deviation first. Constant columns are left alone.
     init : {"pca", "varimax", "random"} or array of shape (n_components, n_features), default="pca"
         The first starting point: principal axes, principal axes rotated to a simple structure,
-        random directions, or components of your own.
+        random directions, or components of your own, whose order and signs are kept.
+    warm_start : bool, default=False
+        Begin with the components of the last fit and keep their order and signs: each new component
+        has the place of the old one that it is closest to.
     n_init : int or "auto", default="auto"
         Number of starting points; the best result wins. "auto" follows "varimax", and components
         drawn one after the other, beside "pca", and then draws components anew, the more often the
@@ -176,8 +186,16 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         l1_bound: Any = None,
         nonnegative: Any = False,
         constraint: Any = None,
+        exclude: Any = None,
+        require: Any = None,
+        groups: Any = None,
+        max_per_group: Any = None,
+        max_groups: int | None = None,
+        disjoint: bool = False,
+        total_cardinality: int | None = None,
         standardize: bool = False,
         init: Any = "pca",
+        warm_start: bool = False,
         n_init: Any = "auto",
         n_perturbations: int = 0,
         ridge: Any = "auto",
@@ -193,8 +211,16 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         self.l1_bound = l1_bound
         self.nonnegative = nonnegative
         self.constraint = constraint
+        self.exclude = exclude
+        self.require = require
+        self.groups = groups
+        self.max_per_group = max_per_group
+        self.max_groups = max_groups
+        self.disjoint = disjoint
+        self.total_cardinality = total_cardinality
         self.standardize = standardize
         self.init = init
+        self.warm_start = warm_start
         self.n_init = n_init
         self.n_perturbations = n_perturbations
         self.ridge = ridge
@@ -292,47 +318,3 @@ class SparsePCA(CallbackSupportMixin, ComponentModel):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return proof.certify(self, time_limit, on_progress)
-
-    def _complete(self, given: Given, sample_weight: Any) -> Data | None:
-        """The data if no cell is missing, about their own mean."""
-        wanted = parameters.flag("standardize", self.standardize)
-        try:
-            return given.about_own_mean(standardize=wanted, sample_weight=sample_weight)
-        except NonFiniteError as error:
-            if not incomplete.is_gap(self, error, given):
-                raise
-            return None
-
-    def _fit_source(self, source: Source, X: Any, dtype: np.dtype[Any]) -> Self:
-        run = run_search(self, source, X)
-        run.watcher.close()
-        self._conclude(run.search.found, run.attempts, source, dtype, run.starts)
-        warn_of(self, run.search.found, run.problem)
-        return self
-
-    def _conclude(
-        self,
-        solution: Solution,
-        attempts: Sequence[Attempt],
-        source: Source,
-        dtype: np.dtype[Any],
-        starts: Starts,
-    ) -> None:
-        """Set the fitted attributes from what a search has found."""
-        self.search_history_ = spread(attempts, solution.V)
-        self._keep_components(solution.V, source, dtype, sort=self._is_sorted)
-        self._keep_run(solution)
-        proof.remember(self, source, starts)
-
-    @property
-    def _is_sorted(self) -> bool:
-        """Whether components may change places: one bound serves all."""
-        bounds = (self.cardinality, self.l1_bound, self.nonnegative, self.constraint)
-        return all(parameters.is_shared(bound) for bound in bounds)
-
-    def _keep_run(self, solution: Solution) -> None:
-        """Set the fitted attributes that tell of the run."""
-        self.objective_history_ = np.array(solution.history)
-        self.n_iter_ = solution.n_sweeps
-        self.converged_ = solution.status is Status.CONVERGED
-        self.interrupted_ = solution.status is Status.INTERRUPTED

@@ -14,8 +14,8 @@ from redac import parameters
 from redac.exceptions import EmptyRowsWarning, NonFiniteError
 from redac.model import outliers
 from redac.model.advice import warn_of
+from redac.model.identity import order_like, reference_signs, signed
 from redac.model.running import refined, run_search
-from redac.signs import largest_entry_positive
 from redac.solver import variance
 from redac.solver.attempts import spread
 from redac.solver.observed import shares
@@ -113,11 +113,12 @@ def keep(
     cells, ridge = table.cells, solution.ridge
     source = cells.completed(solution.model)
     explained = variance.Explained.of(V, source.quadratic)
+    like = reference_signs(model)
     if sort:
-        order = explained.greedy_order()
+        order = explained.greedy_order() if like is None else order_like(V, like)
         V, ridge, explained = V[:, order], ridge[order], explained.in_order(order)
     added = shares(cells, V, solution.mean, ridge)
-    model.components_ = largest_entry_positive(V.T).astype(dtype)
+    model.components_ = signed(V.T, like).astype(dtype)
     model.score_ridge_ = ridge
     model.mean_ = table.mean + solution.mean * (table.scale * table.unit)
     model.scale_ = table.scale

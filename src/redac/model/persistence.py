@@ -32,6 +32,8 @@ _FORMAT = 2
 # they are, so that no file unpacks to more than this or its own size.
 _MOST_UNPACKED = 1 << 29
 
+# Parameters that may be tables.
+_TABLES = ("options", "groups", "max_per_group")
 _PARTS_OF_SPARSE = ("data", "indices", "indptr")
 
 Model = TypeVar("Model")
@@ -68,7 +70,7 @@ def packed(model: Any) -> Callable[[IO[bytes]], None]:
             )
             params[name] = None
             continue
-        if isinstance(value, np.ndarray) and value.dtype != object:
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             arrays[f"param_{name}"] = value
         else:
             params[name] = _plain(value)
@@ -130,6 +132,9 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
+    if hasattr(value, "to_dict") and hasattr(value, "index"):  # labels of features
+        is_named = all(isinstance(each, str) for each in value.index)
+        value = value.to_dict() if is_named else value.tolist()
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     return value if value is None or isinstance(value, (bool, int, float, str)) else None
@@ -233,7 +238,7 @@ def _params(cls: Any, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     for name, value in params.items():
         if name not in cls._get_param_names():
             raise ValueError(f"{name!r} is no parameter of {cls.__name__}")
-        if isinstance(value, dict) and name != "options":
+        if isinstance(value, dict) and name not in _TABLES:
             raise ValueError(f"the parameter {name} is a table")
     return params
 

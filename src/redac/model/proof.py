@@ -12,6 +12,7 @@ from redac.certificate import Certificate, certificate
 from redac.certificate.api import OnProgress
 from redac.certificate.cheap import trace_bound
 from redac.certificate.rounding import rounding_margin
+from redac.model.rules import Rules, any_rules
 from redac.solver.starts import Starts
 from redac.sources import Gram
 from redac.sources.base import Array, Source
@@ -25,19 +26,23 @@ if TYPE_CHECKING:
 _KEPT_ORDER = 200
 # Up to this many features the covariance matrix of the data is formed for the proof.
 _WIDEST = 3000
+# A product of three numbers is rounded by less.
+_ROUNDING = 1e-14
 _METHODS = ("eigenvalues", "variances")
 
 
 def remember(model: SparsePCA, source: Source, starts: Starts) -> None:
     """Set the attributes of a fitted model that a certificate will need."""
     d = source.n_features
-    used = sum(_cardinalities_of(model, d))
+    used = model.total_cardinality or sum(_cardinalities_of(model, d))
     # Axes and eigenvalues, if a start has needed them; computing them for this would cost too much.
     limits = np.ones(2)
     if source.total > 0 and starts.principal is not None:
         limits[0] = _leading_share(source, *starts.principal, model.n_samples_)
     if source.total > 0 and used < d:
-        limits[1] = trace_bound(source.diagonal / source.total, used)
+        diagonal = source.diagonal / source.total
+        diagonal[list(_left_out(model))] = 0.0
+        limits[1] = trace_bound(diagonal, used)
     model.scaled_covariance_ = _scaled_covariance(source) if d <= _KEPT_ORDER else None
     model.variance_limits_ = np.minimum(limits, 1.0)
 
@@ -62,6 +67,12 @@ def _leading_share(source: Source, axes: Array, values: Array, n_samples: int | 
 def _cardinalities_of(model: SparsePCA, n_features: int) -> tuple[int, ...]:
     """What each component of a model may use; everything where there is no cardinality."""
     r = int(model.n_components)
+    if model.total_cardinality is not None:
+        most = min(model.total_cardinality - (r - 1), n_features)
+        ks = [n_features] * r
+        if model.cardinality is not None:
+            ks = parameters.cardinalities(model.cardinality, r, n_features)
+        return tuple(min(k, most) for k in ks)
     if model.cardinality is None:
         return (n_features,) * r
     return tuple(parameters.cardinalities(model.cardinality, r, n_features))
@@ -87,17 +98,42 @@ def certify(
     S = model.scaled_covariance_
     if S is None:
         return _from_limits(model, allowed, remark)
+    kept = np.delete(np.arange(len(S)), _left_out(model))
+    part = S[np.ix_(kept, kept)]
     result = certificate(
-        S,
-        model.components_,
-        cardinality=list(allowed),
+        part,
+        model.components_[:, kept],
+        cardinality=[min(k, kept.size) for k in allowed],
         time_limit=0 if model.l1_bound is not None else time_limit,
         on_progress=on_progress,
     )
+    if kept.size < len(S):
+        result = _of_all(result, float(np.trace(part) / (np.trace(S) or 1.0)), allowed)
     if not remark:
         return result
     # What was found to be better need not meet the other constraints of the model.
     return replace(result, better_components=None, better_value=None, remark=remark)
+
+
+def _left_out(model: SparsePCA) -> list[int]:
+    """The features that no component may use."""
+    if not any_rules(model):
+        return []
+    return list(Rules.of(model, int(model.n_components), model.n_features_in_).out)
+
+
+def _of_all(result: Certificate, share: float, allowed: tuple[int, ...]) -> Certificate:
+    """A certificate for some features, which have a share of the variance, in percent of all."""
+    value = result.value * share
+    bound = max(result.upper_bound * share * (1.0 + _ROUNDING), value)
+    return replace(
+        result,
+        value=value,
+        upper_bound=bound,
+        cardinality=allowed,
+        better_components=None,
+        better_value=None,
+    )
 
 
 def _from_limits(model: SparsePCA, allowed: tuple[int, ...], remark: str) -> Certificate:
@@ -119,9 +155,21 @@ def _from_limits(model: SparsePCA, allowed: tuple[int, ...], remark: str) -> Cer
 def _remark(model: SparsePCA) -> str:
     if model.l1_bound is not None:
         return "A bound on the l1 norm leaves only the bound of ordinary PCA."
+    remarks = []
     if np.any(model.nonnegative):
-        return "The bound allows negative loadings; without them the best may be lower."
-    return ""
+        remarks.append("The bound allows negative loadings; without them the best may be lower.")
+    if any_rules(model):
+        rules = Rules.of(model, int(model.n_components), model.n_features_in_)
+        if rules.out:
+            names = rules.names.list(rules.out)
+            remarks.append(f"It is about components without the excluded features: {names}.")
+        others = rules.sentences()
+        if others != [each for each in others if each.startswith("never used")] or not rules.out:
+            remarks.append(
+                "The bound does not know the other rules (required features, groups, disjoint, a "
+                "total); with them the best may be lower."
+            )
+    return " ".join(remarks)
 
 
 def certificate_from_data(
@@ -151,7 +199,7 @@ def certificate_from_data(
     -------
     Certificate
     """
-    constrained = model.l1_bound is not None or bool(np.any(model.nonnegative))
+    constrained = model.l1_bound is not None or bool(np.any(model.nonnegative)) or any_rules(model)
     kept = model.scaled_covariance_ is not None
     if kept or constrained or model.n_features_in_ > _WIDEST:
         return model.certificate(time_limit, on_progress)

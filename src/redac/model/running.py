@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils import check_random_state
 
 from redac import parameters
+from redac.constraints import Coupling
 from redac.model.callbacks import FitMonitor, Watcher
+from redac.model.identity import init_of
+from redac.model.rules import Rules, any_rules
 from redac.solver.attempts import Attempt
 from redac.solver.perturbation import perturb
 from redac.solver.problem import Problem
@@ -38,7 +42,7 @@ def run_search(model: SparsePCA, source: Source, X: Any) -> Run:
     """Search as the parameters of the model say; its callbacks are told of X."""
     problem = problem_of(model, source)
     r, d = len(problem.constraints), source.n_features
-    init = parameters.start(model.init, r, d)
+    init = parameters.start(init_of(model), r, d)
     rounds = parameters.count("n_perturbations", model.n_perturbations, least=0)
     rng = check_random_state(model.random_state)
     start_points = Starts(problem, rng)
@@ -84,6 +88,12 @@ def problem_of(model: SparsePCA, source: Source) -> Problem:
         nonnegative=model.nonnegative,
         constraint=model.constraint,
     )
+    couplings: Sequence[Coupling] = ()
+    if any_rules(model):
+        rules = Rules.of(model, r, d)
+        constraints = rules.applied(constraints, bounded=model.cardinality is not None)
+        couplings = rules.couplings(constraints)
+        constraints = rules.reserved(constraints)
     ridge = parameters.ridge(model.ridge) or 0.0
     return Problem(
         source,
@@ -92,4 +102,5 @@ def problem_of(model: SparsePCA, source: Source) -> Problem:
         max_sweeps=parameters.count("max_iter", model.max_iter, least=1),
         tol=parameters.amount("tol", model.tol),
         least_separation=parameters.least_separation(model.min_separation, constraints, ridge),
+        couplings=couplings,
     )

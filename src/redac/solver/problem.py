@@ -73,7 +73,7 @@ class Problem:
         """The sets of the components if they share alike what they have together."""
         constraints = self.constraints
         for each in self.couplings:
-            constraints = each.usual(constraints)
+            constraints = each.usual(constraints, self.source.n_features)
         return constraints
 
     def allowed(self, i: int, V: Array, placed: NDArray[np.bool_] | None = None) -> Constraint:
@@ -96,11 +96,15 @@ class Problem:
         """Whether loadings keep the rules for all components together."""
         return all(each.contains(V) for each in self.couplings)
 
-    def dealt(self, V: Array) -> Problem:
-        """The problem for first sweeps from dense loadings V: what is shared has been dealt out."""
+    def dealt(self, V: Array, strengths: Array | None = None) -> Problem:
+        """The problem for first sweeps from dense loadings V: what is shared has been dealt out.
+
+        ``strengths`` say how much each column matters; None: as much as it explains alone.
+        """
         problem = self
         for each in self.couplings:
-            strengths = np.maximum(self.source.quadratic(V).diagonal(), 0.0)
+            if strengths is None:
+                strengths = np.maximum(self.source.quadratic(V).diagonal(), 0.0)
             constraints = each.dealt(problem.constraints, V, strengths)
             if constraints is not None:
                 left = [other for other in problem.couplings if other is not each]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from redac.constraints import Constraint, may_join, normalized
+from redac.constraints import Constraint, may_join, normalized, required
 from redac.solver import variance
 from redac.solver.exchange import Rest, rest_beside
 from redac.solver.problem import Problem
@@ -53,9 +53,12 @@ def transfer(problem: Problem, V: Array) -> Array:
 
     V itself where components have no rules in common. Gains of no more than ``tol`` are left alone.
     """
-    if not problem.couplings or np.count_nonzero(problem.is_free & V.any(axis=0)) < 2:
+    if not problem.couplings or np.count_nonzero(problem.is_free) < 2:
         return V
     best, value = V, problem.value(V)
+    anew = _dealt_anew(problem, V)
+    if problem.value(anew) > value + problem.tol * problem.total:
+        best, value = anew, problem.value(anew)
     for _ in range(problem.n_exchanges):
         for gift in sorted(_gifts(problem, best), reverse=True):
             tried = _given(problem, best, gift)
@@ -68,12 +71,25 @@ def transfer(problem: Problem, V: Array) -> Array:
     return best
 
 
+def _dealt_anew(problem: Problem, V: Array) -> Array:
+    """The loadings after all features were dealt out by what the scores of now say of them."""
+    W = problem.source.dot(V)
+    explained = (V * W).sum(axis=0)
+    W /= np.sqrt(np.where(explained > 0.0, explained, np.inf))
+    sets = problem.dealt(W, np.ones(W.shape[1])).constraints
+    columns = [c.maximize(np.ascontiguousarray(w)) for c, w in zip(sets, W.T, strict=True)]
+    new = np.column_stack(columns)
+    least = max(problem.least_separation, variance.DISTINCT)
+    is_fine = problem.keeps_together(new) and variance.is_separated(new.T @ new, least)
+    return new if is_fine else V
+
+
 def _gifts(problem: Problem, V: Array) -> Iterator[_Gift]:
     """For each two components what one of them needs least, and what the other wants most of it."""
     worth = _worths(problem, V)
     for giver in range(V.shape[1]):
         loss = worth.loss[:, giver]
-        if np.count_nonzero(np.isfinite(loss)) < 2:
+        if not np.isfinite(loss).any():
             continue  # with its last feature a component would be gone
         for taker in range(V.shape[1]):
             if taker == giver or not np.isfinite(worth.gain[:, taker]).any():
@@ -94,8 +110,8 @@ def _gifts(problem: Problem, V: Array) -> Iterator[_Gift]:
 def _worths(problem: Problem, V: Array) -> _Worth:
     loss, gain = np.full(V.shape, np.inf), np.full(V.shape, -np.inf)
     SV = problem.source.dot(V)
-    for i in np.flatnonzero(problem.is_free & V.any(axis=0)):
-        rest = rest_beside(problem, V, SV, int(i))
+    for i in np.flatnonzero(problem.is_free).tolist():
+        rest = rest_beside(problem, V, SV, i)
         if rest is None:
             continue
         v = np.ascontiguousarray(V[:, i])
@@ -103,6 +119,7 @@ def _worths(problem: Problem, V: Array) -> _Worth:
         now = rest.quotient(v)[0]
         for j in support if support.size > 1 else ():
             loss[j, i] = now - rest.quotient(_without(v, int(j)))[0]
+        loss[required(problem.constraints[i]), i] = np.inf
         gain[:, i] = rest.joined(v) - now
     gain[problem.source.diagonal == 0.0] = -np.inf
     return _Worth(loss, gain)
