@@ -37,9 +37,7 @@ from redac.sources.base import Array, Indices, Source
 # A component whose scores carry less than this share of the total variance is rounding noise, not a
 # component.
 NOISE = 1e-13
-
-
-# The set of a component beside those columns of V that are marked.
+# The set of a component beside columns of V that are marked.
 Allowed = Callable[[int, Array, NDArray[np.bool_]], Constraint]
 
 
@@ -179,11 +177,10 @@ class Iterate(ABC):
 
     def _lone(self, constraint: Constraint) -> Array:
         """The feature that no component uses and of which most is left: orthogonal to them all."""
-        may = usable(constraint, len(self.V)) & ~np.asarray(self.V[:, self._placed].any(axis=1))
+        v = np.zeros(len(self.V))
+        may = usable(constraint, v.size) & ~np.asarray(self.V[:, self._placed].any(axis=1))
         residual = np.where(may, self._residual(), 0.0)
-        v = np.zeros(residual.size)
-        j = int(np.argmax(residual))
-        v[j] = residual[j] > NOISE * self.total
+        v[residual.argmax()] = residual.max() > NOISE * self.total
         return v
 
     def fresh_direction(self, i: int, constraint: Constraint) -> Array:
