@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 # The tests that compute; the others are about text and files. A new file counts as one that does.
 NUMERIC := $(filter-out tests/test_cli%.py $(addprefix tests/test_,docs.py files.py layers.py public.py),$(wildcard tests/test_*.py))
 
-.PHONY: demo test test-kernels test-shuffled test-one-thread test-floor test-latest
+.PHONY: demo test test-anndata test-kernels test-shuffled test-one-thread test-floor test-latest
 .PHONY: lint format figures bench clean
 
 demo: $(READY)
@@ -51,6 +51,13 @@ test-latest:
 	$(LATEST)/bin/python -m pip list
 	$(LATEST)/bin/python -m pytest --quiet
 
+# Single cells with the real anndata and scanpy, which need an environment of their own.
+ANNDATA := $(VENV)-anndata
+test-anndata:
+	$(call environment,$(ANNDATA))
+	$(ANNDATA)/bin/python -m pip install --quiet -e '.[h5ad]' --group anndata
+	$(ANNDATA)/bin/python -m pytest --quiet -o addopts= -W default tests_anndata
+
 lint: $(READY)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
@@ -82,5 +89,5 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) $(FLOOR) $(LATEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) $(FLOOR) $(LATEST) $(ANNDATA) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -325,7 +325,7 @@ def test_an_existing_folder_is_used_again(run: Run, data: Path, tmp_path: Path) 
     folder.mkdir()
     (folder / "mine.txt").write_text("keep")
     for cardinality in ("2,2", "3,3"):
-        outcome = run("fit", data, "--cardinality", cardinality, "--output", folder)
+        outcome = run("fit", data, "--cardinality", cardinality, "--output", folder, "--force")
         assert outcome.status == 0
     assert files_in(folder) == sorted([*OUTPUTS, "mine.txt"])
     assert (folder / "mine.txt").read_text() == "keep"

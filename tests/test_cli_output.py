@@ -167,7 +167,7 @@ def test_writers_at_once_and_writers_that_are_killed_never_mix_results(
 def test_no_scores_of_an_older_fit_stay(run: Run, data: Path, folder: Path) -> None:
     run("fit", data, "--cardinality", "2,2", "--output", folder)
     assert files_in(folder) == OUTPUTS
-    run("fit", "pitprops", "--cardinality", "2,2", "--output", folder)
+    run("fit", "pitprops", "--cardinality", "2,2", "--output", folder, "--force")
     assert files_in(folder) == [name for name in OUTPUTS if name != "scores.csv"]
 
 
@@ -190,7 +190,7 @@ def test_a_full_disk_is_failed_work_and_keeps_the_old_files(
     if existing:
         run("fit", data, "--cardinality", "2,2", "--output", folder)
         before = contents(folder)
-    ended = limited(room, "fit", data, "--cardinality", "3,3", "--output", folder)
+    ended = limited(room, "fit", data, "--cardinality", "3,3", "--output", folder, "--force")
     assert ended.returncode == 1
     assert ended.stderr.decode() == f"redac: {folder}: cannot write (File too large)\n"
     assert b"2 components explain" in ended.stdout  # the result can be read all the same
@@ -233,10 +233,8 @@ def test_readers_who_have_seen_enough(folder: Path, command: str, also_notes: bo
 
 
 def test_fits_at_once_leave_one_result(folder: Path) -> None:
-    commands = [
-        [sys.executable, "-m", "redac", "fit", "pitprops", "--cardinality", k, "--output", folder]
-        for k in "2345"
-    ]
+    fit = [sys.executable, "-m", "redac", "fit", "pitprops", "--output", folder, "--force"]
+    commands = [[*fit, "--cardinality", k] for k in "2345"]
     started = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]  # noqa: S603
     assert [process.wait(timeout=120) for process in started] == [0] * 4
     kept = SparsePCA.load(folder / "model.npz").cardinality

@@ -48,14 +48,14 @@ def contents(folder: Path) -> dict[str, bytes]:
 def endless_fit(data: Path, folder: Path) -> tuple[object, ...]:
     """Hours of search from one start after the other."""
     bounds = ("--components", 20, "--cardinality", 10)
-    return ("fit", data, *bounds, "--init-count", 50000, "--seed", 0, "--output", folder)
+    return ("fit", data, *bounds, "--init-count", 50000, "--seed", 0, "--output", folder, "--force")
 
 
 def endless_chains(data: Path, folder: Path) -> tuple[object, ...]:
     """Hours of search in two worker processes."""
     search = ("--init-count", 1, "--perturbations", 10**7, "--jobs", 2, "--seed", 0)
     bounds = ("--components", 4, "--cardinality", 5)
-    return ("fit", data, *bounds, *search, "--output", folder)
+    return ("fit", data, *bounds, *search, "--output", folder, "--force")
 
 
 def check_kept(folder: Path, printed: str, notes: list[str]) -> SparsePCA:

@@ -663,9 +663,12 @@ def test_paths_that_are_no_readable_file(tmp_path: Path) -> None:
     assert error_line(tmp_path / "absent.csv") == "no such file"
     assert error_line(tmp_path / "folder.csv") == "is a folder, not a file"
     assert error_line(write(tmp_path / "a.npy", b"")) == "the file is empty"
-    known = ".csv, .tsv, .txt, .parquet, .npy, .npz, .mtx, .csv.gz, .tsv.gz, .txt.gz, .mtx.gz"
+    known = (
+        ".csv, .tsv, .txt, .xlsx, .parquet, .feather, .json, .jsonl, .ndjson, .npy, .npz, .mtx, "
+        ".h5ad; .csv, .tsv, .txt, .json, .jsonl, .ndjson, .mtx also as .gz, .bz2, .xz, .zip"
+    )
     for name, extension in [
-        ("a.xlsx", "unknown extension '.xlsx'"),
+        ("a.xls", "unknown extension '.xls'"),
         ("a.npy.gz", "unknown extension '.npy.gz'"),
         ("a", "no extension"),
     ]:

@@ -106,7 +106,7 @@ def test_outcomes_are_judged(case: str, tmp_path: Path) -> None:
     status, out, err, left, expected = OUTCOMES[case]
     for name in left:
         (tmp_path / name).touch()
-    found = files.judge(status, out, err, Path("data.csv"), tmp_path)
+    found = files.judge(status, out, err, files.Call(["fit"], "data.csv", tmp_path))
     assert found == expected or (expected is not None and str(found).startswith(expected))
 
 

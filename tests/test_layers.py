@@ -14,7 +14,7 @@ ROOT = Path(redac.__file__).parent
 # A module may import from folders and files of the layers above its own line in this list, not from
 # those beside it, and not from those below. "redac" is the face of the package, redac/__init__.py.
 LAYERS = (
-    ("_version", "exceptions", "constraints", "signs", "threads", "workers"),
+    ("_version", "exceptions", "constraints", "signs", "threads", "user_line", "workers"),
     ("parameters",),
     ("sources",),
     ("solver",),
@@ -22,7 +22,7 @@ LAYERS = (
     ("show",),
     ("disk", "plots"),
     ("datasets", "files", "model"),
-    ("methods", "choose"),
+    ("methods", "choose", "anndata"),
     ("redac",),
     ("experiments", "explore"),
     ("cli",),

@@ -15,6 +15,7 @@ import redac
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 MODULES = (
+    "anndata",
     "certificate",
     "constraints",
     "datasets",

@@ -12,6 +12,7 @@ import pytest
 
 from redac import metrics
 from redac.cli import reproduce as command
+from redac.cli.session import add_session_options
 from redac.datasets import load_pitprops, make_toy
 from redac.experiments import EXPERIMENTS, measures, printed, reproduce, runner
 from redac.experiments.contenders import MethodContender, SearchContender, methods
@@ -508,7 +509,9 @@ def test_the_page_says_how_long_everything_took(tmp_path):
 
 def parse(*arguments):
     parser = argparse.ArgumentParser()
-    command.add_to(parser.add_subparsers())
+    commands = parser.add_subparsers()
+    command.add_to(commands)
+    add_session_options(commands.choices["reproduce"])
     return parser.parse_args(["reproduce", *arguments])
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import re
 import zipfile
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +27,10 @@ _AWKWARD = (
 _HEAD = 200
 
 
+# How compressed files begin, and what packs them.
+_PACKERS: dict[bytes, Any] = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
+
+
 def damaged(content: bytes, random: Random) -> tuple[bytes, str]:
     """The content with a few changes, mostly one, and their names."""
     names = []
@@ -36,9 +43,10 @@ def damaged(content: bytes, random: Random) -> tuple[bytes, str]:
 
 def damaged_inside(content: bytes, random: Random) -> tuple[bytes, str] | None:
     """The same for what a compressed file holds, packed again; None where it is no such file."""
-    if content.startswith(b"\x1f\x8b"):
-        inner, names = damaged(gzip.decompress(content), random)
-        return gzip.compress(inner), f"inside: {names}"
+    for mark, module in _PACKERS.items():
+        if content.startswith(mark):
+            inner, names = damaged(module.decompress(content), random)
+            return module.compress(inner), f"inside: {names}"
     if not content.startswith(b"PK"):
         return None
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -128,18 +131,97 @@ def _mtx(values: NDArray[Any], random: Random) -> bytes:
     return stream.getvalue()
 
 
-def _packed(writer: Callable[[NDArray[Any], Random], bytes]) -> Callable[..., bytes]:
-    return lambda values, random: gzip.compress(writer(values, random))
+def _messy(values: NDArray[Any], random: Random) -> bytes:
+    """Percent signs, thousands, question marks, an id and text, as people write tables."""
+    d = values.shape[1]
+    comma = bool(random.random() < 0.5)
+    mark, group = (",", ".") if comma else (".", " ")
+    lines = [";".join(["id", *(f"c{j % 4}" for j in range(d)), "words"])]
+    for i, row in enumerate(values):
+        texts = [f"{value:,.2f}" for value in row]
+        texts = [text.replace(",", "_").replace(".", mark).replace("_", group) for text in texts]
+        texts[0] += " %"
+        if random.random() < 0.1:
+            texts[-1] = ""
+        lines.append(";".join([str(i + 1), *texts, f"word {i % 3}"]))
+    return "".join(f"{line}\r\n" for line in lines).encode("utf-8-sig")
+
+
+def _xlsx(values: NDArray[Any], random: Random) -> bytes:
+    stream = io.BytesIO()
+    frame = _frame(values, random)
+    frame.columns = [name.replace("\x1b", "") for name in frame.columns]  # no cell can hold it
+    frame.to_excel(stream, index=bool(random.random() < 0.5))
+    return stream.getvalue()
+
+
+def _feather(values: NDArray[Any], random: Random) -> bytes:
+    stream = io.BytesIO()
+    frame = _frame(values, random).reset_index(drop=True)
+    frame.to_feather(stream, compression=["uncompressed", "lz4", "zstd"][random.integers(3)])
+    return stream.getvalue()
+
+
+def _json(values: NDArray[Any], random: Random) -> bytes:
+    frame = _frame(values, random)
+    return frame.to_json(orient="records", lines=bool(random.integers(2))).encode()
+
+
+def _h5ad(values: NDArray[Any], random: Random) -> bytes:
+    import h5py
+
+    stream = io.BytesIO()
+    with h5py.File(stream, "w") as file:
+        if random.random() < 0.5:
+            kind = str(random.choice(["csr", "csc"]))
+            matrix = sp.coo_array(values.astype(np.float32)).asformat(kind)
+            group = file.create_group("X")
+            group.attrs["encoding-type"] = f"{kind}_matrix"
+            group.attrs["shape"] = matrix.shape
+            for name in ("data", "indices", "indptr"):
+                group.create_dataset(name, data=getattr(matrix, name), compression="gzip")
+        else:
+            file.create_dataset("X", data=values.astype(np.float32))
+        for name, length in (("obs", values.shape[0]), ("var", values.shape[1])):
+            group = file.create_group(name)
+            group.attrs["_index"] = "_index"
+            names = [f"{name} {i}" for i in range(length)]
+            group.create_dataset("_index", data=np.array(names, dtype=h5py.string_dtype()))
+        words = file["obs"].create_group("words")
+        words.create_dataset("codes", data=np.arange(values.shape[0]) % 2)
+        words.create_dataset("categories", data=np.array(["a", "b"], dtype=h5py.string_dtype()))
+    return stream.getvalue()
+
+
+def _packed(
+    writer: Callable[[NDArray[Any], Random], bytes], pack: Callable[[bytes], bytes] = gzip.compress
+) -> Callable[..., bytes]:
+    return lambda values, random: pack(writer(values, random))
+
+
+def _zipped(content: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.csv", content)
+    return stream.getvalue()
 
 
 WRITERS: dict[str, Callable[[NDArray[Any], Random], bytes]] = {
     ".csv": _csv,
     ".tsv": _tsv,
-    ".txt": _csv,
+    ".txt": _messy,
     ".parquet": _parquet,
     ".npy": _npy,
     ".npz": _npz,
     ".mtx": _mtx,
     ".csv.gz": _packed(_csv),
     ".mtx.gz": _packed(_mtx),
+    ".csv.bz2": _packed(_csv, bz2.compress),
+    ".csv.xz": _packed(_messy, lzma.compress),
+    ".csv.zip": _packed(_csv, _zipped),
+    ".xlsx": _xlsx,
+    ".feather": _feather,
+    ".json": _json,
+    ".jsonl.gz": _packed(_json),
+    ".h5ad": _h5ad,
 }

@@ -1,12 +1,14 @@
 """Sparse principal components that a person can read.
 
 ``SparsePCA`` is the estimator. ``SparsePCACV`` chooses its numbers of components and features,
-``sparsity_path`` shows what more of them bring, ``stability`` what half of the rows confirm.
+``sparsity_path`` shows what more of them bring, ``stability`` what half of the rows confirm,
+``compare`` what other methods explain.
 ``redac.metrics`` measures components, ``redac.datasets`` has the data of the paper,
 ``redac.methods`` the methods it is compared with, ``redac.plots`` draws loadings,
 ``redac.certificate`` proves how good components are, ``redac.files`` reads data files,
 ``redac.exceptions`` has the warnings of a fit and the errors of data, ``redac.constraints`` what
-loadings may be, and the ``redac`` command does the work from a shell.
+loadings may be, ``redac.anndata`` fits single
+cells, and the ``redac`` command does the work from a shell.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from redac._version import __version__
 
 if TYPE_CHECKING:
     from redac import (
+        anndata,
         certificate,
         constraints,
         datasets,
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from redac.choose.sparse_pca_cv import SparsePCACV
     from redac.choose.sparsity import sparsity_path
     from redac.choose.stability import Stability, stability
+    from redac.methods.comparison import compare
     from redac.model.estimator import SparsePCA
 
 __all__ = [
@@ -36,7 +40,9 @@ __all__ = [
     "SparsityPath",
     "Stability",
     "__version__",
+    "anndata",
     "certificate",
+    "compare",
     "constraints",
     "datasets",
     "exceptions",
@@ -53,6 +59,7 @@ _HOMES = {
     "SparsePCACV": "choose.sparse_pca_cv",
     "SparsityPath": "choose.path",
     "Stability": "choose.stability",
+    "compare": "methods.comparison",
     "sparsity_path": "choose.sparsity",
     "stability": "choose.stability",
 }

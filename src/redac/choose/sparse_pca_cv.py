@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
@@ -21,6 +20,7 @@ from redac.model.component_model import ComponentModel
 from redac.model.estimator import SparsePCA
 from redac.solver.attempts import spread
 from redac.sources import Source
+from redac.user_line import warn_user
 
 __all__ = ["SparsePCACV"]
 
@@ -239,10 +239,9 @@ class SparsePCACV(ComponentModel):
                     setattr(self, name, getattr(model, name))
         if path.interrupted:
             self.interrupted_ = True
-            warnings.warn(
+            warn_user(
                 "The choice was interrupted; it was made from what was done by then.",
                 FitInterruptedWarning,
-                stacklevel=3,
             )
         return self
 
@@ -264,11 +263,10 @@ class SparsePCACV(ComponentModel):
         self.converged_, self.interrupted_ = True, False
         self.search_history_ = spread([], np.zeros((d, 0)))
         self.scaled_covariance_, self.variance_limits_ = None, np.ones(2)
-        warnings.warn(
+        warn_user(
             "No component was chosen: no component predicts better than the mean. To have some all "
             "the same, give n_components as a number.",
             NoComponentsWarning,
-            stacklevel=4,
         )
 
 

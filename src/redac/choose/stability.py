@@ -26,6 +26,7 @@ from redac.show.tables import component_names
 from redac.sources import Data, as_data, as_source
 from redac.sources.base import Array, Indices
 from redac.sources.progress import is_mapped
+from redac.user_line import warn_user
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,10 +136,9 @@ def stability(
     except KeyboardInterrupt:
         if len(supports) < 2:
             raise
-        warnings.warn(
+        warn_user(
             f"Interrupted after {len(supports)} of {count} half-samples, which are kept.",
             FitInterruptedWarning,
-            stacklevel=2,
         )
     return _counted(model, supports)
 

@@ -33,6 +33,7 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
+        self.set_defaults(parser=self)  # that of a command takes the place of the whole
 
     def format_help(self) -> str:
         return f"{super().format_help()}\n{_STATUSES}"
@@ -44,6 +45,7 @@ class _Parser(argparse.ArgumentParser):
 def build_parser() -> argparse.ArgumentParser:
     """The command line as a whole; each command adds its own part."""
     from redac.cli import (
+        apply,
         certify,
         choose_command,
         compare,
@@ -51,7 +53,9 @@ def build_parser() -> argparse.ArgumentParser:
         fit,
         path_command,
         reproduce,
+        show_command,
     )
+    from redac.cli.session import add_session_options
 
     parser = _Parser(
         prog="redac",
@@ -60,25 +64,33 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"redac {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in (
-        fit,
-        path_command,
-        choose_command,
-        explore_command,
-        compare,
-        certify,
-        reproduce,
+        *(fit, apply, show_command, path_command, choose_command, explore_command),
+        *(compare, certify, reproduce),
     ):
         command.add_to(commands)
+    for each in commands.choices.values():
+        add_session_options(each)
     return parser
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options of a call; what is unknown is the business of the command that was named."""
+    options, unknown = build_parser().parse_known_args(arguments)
+    if unknown:
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     try:  # before anything else is imported: an interrupt may come at any time
         with ending_in_order():
-            options = build_parser().parse_args(arguments)
+            from redac.cli.session import opened_session
+
+            options = parse(arguments)
             options.words = list(sys.argv[1:] if arguments is None else arguments)
-            return int(options.run(options))
+            with opened_session(options):
+                return int(options.run(options))
     except EndedBySignal as ending:
         return _complain(ending, ending.status)
     except KeyboardInterrupt:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from redac.solver.sweep import OnSweep
     from redac.sources.base import Array
 
+# What a search calls its reports of rounds.
+PERTURBATION = "perturbation"
+
 
 class SweepProgress:
     """Shows the running start, its sweeps and the variance explained so far.
@@ -21,7 +24,9 @@ class SweepProgress:
 
     stopped = False
 
-    def __init__(self, console: Console, max_sweeps: int | None = None) -> None:
+    def __init__(
+        self, console: Console, max_sweeps: int | None = None, n_rounds: int | None = None
+    ) -> None:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -31,6 +36,7 @@ class SweepProgress:
             transient=True,
         )
         self._max_sweeps = max_sweeps
+        self._n_rounds = n_rounds
         self._seen: dict[str, int] = {}
         self._sweeps: TaskID | None = None
         self._rows: TaskID | None = None
@@ -51,6 +57,9 @@ class SweepProgress:
 
     def begin(self, task: str) -> OnSweep:
         number = self._seen[task] = self._seen.get(task, 0) + 1
+        if task == PERTURBATION:
+            self._on_round(number)
+            return self._on_sweep
         if self._sweeps is not None:
             self._progress.remove_task(self._sweeps)
         self._n_sweeps = 0
@@ -60,6 +69,18 @@ class SweepProgress:
             counted=f"sweep 0 {self._explained}".rstrip(),
         )
         return self._on_sweep
+
+    def _on_round(self, number: int) -> None:
+        """One bar for all rounds; with several chains only their reports can be counted."""
+        if number == 1:
+            if self._sweeps is not None:
+                self._progress.remove_task(self._sweeps)
+            self._sweeps = self._progress.add_task(
+                "perturbations", total=self._n_rounds, counted=self._explained
+            )
+        if self._sweeps is not None and self._n_rounds is not None:
+            counted = f"{number:,} of {self._n_rounds:,} {self._explained}".rstrip()
+            self._progress.update(self._sweeps, completed=number, counted=counted)
 
     def end(self) -> None:
         return None

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from redac.cli import fitting
 from redac.cli.inputs import add_data_options, component_count, numbers, read_data, whole_or_share
+from redac.cli.results import answer
+from redac.cli.session import session
 from redac.cli.signals import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -65,11 +67,12 @@ def run(options: argparse.Namespace) -> int:
     from redac.cli import terminal
     from redac.model.proof import certificate_from_data
     from redac.parameters import amount
+    from redac.show.documents import certificate_document, model_document
 
     amount("--time-limit", options.time_limit)
     table, is_covariance = read_data(options)
     model = _fitted(options, table, is_covariance)
-    terminal.left_out_columns(table)
+    terminal.about_data(table)
     # Who has interrupted the search does not want to wait for the proof.
     limit = 0.0 if model.interrupted_ else options.time_limit
     with gap_line() as on_progress:
@@ -80,9 +83,17 @@ def run(options: argparse.Namespace) -> int:
             time_limit=limit,
             on_progress=on_progress,
         )
-    terminal.components(model)
-    with terminal.printing():
-        sys.stdout.write(f"\n{sentences(found)}\n")
+
+    def show() -> None:
+        terminal.components(model)
+        with terminal.printing():
+            sys.stdout.write(f"\n{sentences(found)}\n")
+
+    answer(
+        options,
+        show,
+        lambda: {"model": model_document(model), "certificate": certificate_document(found)},
+    )
     return INTERRUPTED if model.interrupted_ or found.interrupted else 0
 
 
@@ -97,7 +108,7 @@ def sentences(found: Certificate) -> str:
 @contextmanager
 def gap_line() -> Iterator[Callable[[float, float, float], None] | None]:
     """A line that shows the gap closing when somebody is watching."""
-    if not sys.stderr.isatty():
+    if not session().is_watched:
         yield None
         return
     from rich.console import Console

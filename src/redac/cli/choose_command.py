@@ -9,8 +9,8 @@ from redac.cli import fitting
 from redac.cli.choosing import RULES, add_grid_options, add_stability, chooser
 from redac.cli.fit import RESULT, conclude
 from redac.cli.inputs import read_data
+from redac.cli.results import add_force, answer, check_folder
 from redac.cli.signals import INTERRUPTED
-from redac.files.together import refuse_unusable_folder
 
 
 def add_to(commands: Any) -> None:
@@ -36,6 +36,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--output", metavar="DIR", help="write the chosen model as redac fit does to this folder"
     )
+    add_force(parser)
     parser.set_defaults(run=run)
 
 
@@ -43,19 +44,26 @@ def run(options: argparse.Namespace) -> int:
     """Read, choose, say why, write, print."""
     from redac.cli import terminal
 
-    if options.output is not None:
-        refuse_unusable_folder(options.output, RESULT)
+    check_folder(options, RESULT)
     table, is_covariance = read_data(options)
     rule = options.rule or ("ebic" if is_covariance else "one_se")
     model = chooser(options, rule)
     caught = fitting.fit_table(model, options, table, is_covariance)
-    terminal.left_out_columns(table)
+    terminal.about_data(table)
     terminal.notes(caught)
+    choice = {
+        "n_components": model.n_components_,
+        "cardinality": model.cardinality_,
+        "rule": rule,
+        "reason": model.reason_,
+    }
     if model.n_components_ == 0:
-        terminal.sentences(["Take no component. No component predicts better than the mean."])
+        text = "Take no component. No component predicts better than the mean."
+        answer(options, lambda: terminal.sentences([text]), lambda: {"choice": choice})
     else:
-        terminal.sentences(
-            [f"Take {model.n_components_} × {model.cardinality_} loadings. {model.reason_}"]
-        )
-        conclude(options, model.as_sparse_pca(), table, is_covariance)
+        if not options.json:
+            terminal.sentences(
+                [f"Take {model.n_components_} × {model.cardinality_} loadings. {model.reason_}"]
+            )
+        conclude(options, model.as_sparse_pca(), table, is_covariance, choice=choice)
     return INTERRUPTED if model.interrupted_ else 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from redac.cli import fitting
 from redac.cli.fit import add_settings, model_of
 from redac.cli.inputs import WorkFailedError, about_rows, command_line, read_data
+from redac.cli.results import answer
 
 if TYPE_CHECKING:
     from redac.explore.server import ExplorerServer
@@ -47,9 +47,9 @@ def run(options: argparse.Namespace) -> int:
     server, caught = _server(options)
     terminal.notes(caught)
     with server:
-        with suppress(OSError):  # nobody reads it
-            sys.stdout.write(f"redac explore: {server.address}\nCtrl-C ends it.\n")
-            sys.stdout.flush()
+        with suppress(WorkFailedError):  # nobody reads it
+            said = [f"redac explore: {server.address}", "Ctrl-C ends it."]
+            answer(options, lambda: terminal.sentences(said), lambda: {"address": server.address})
         if not options.no_browser:
             import webbrowser
 
@@ -66,7 +66,7 @@ def _server(options: argparse.Namespace) -> tuple[ExplorerServer, Any]:
     from redac.explore.server import ExplorerServer
 
     table, is_covariance = read_data(options)
-    terminal.left_out_columns(table)
+    terminal.about_data(table)
     d = table.values.shape[1]
     if isinstance(options.cardinality, (list, float)) or options.l1_bound is not None:
         raise ValueError("redac explore takes one whole number as --cardinality, and no --l1-bound")

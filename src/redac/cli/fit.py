@@ -16,11 +16,14 @@ from redac.cli.inputs import (
     read_data,
     whole_or_share,
 )
+from redac.cli.results import add_force, answer, check_folder
 from redac.cli.signals import INTERRUPTED
 from redac.disk import write_atomically, write_text
-from redac.files.together import refuse_unusable_folder, written_together
+from redac.files.together import written_together
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from redac import SparsePCA, Stability
     from redac.files import Table
 
@@ -44,13 +47,18 @@ def add_to(commands: Any) -> None:
         help="write loadings.csv, scores.csv (not from a covariance matrix), model.npz, "
         "report.html and with --stability stability.csv to this folder, all of them or none",
     )
+    add_force(parser)
     parser.set_defaults(run=run)
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """The data, and how they are fitted."""
-    add_data_options(parser)
-    _add_gaps(parser)
+    add_data_options(parser, gaps=True)
+    parser.add_argument(
+        "--robust",
+        choices=("cells", "rows", "both"),
+        help="wild cells, wild rows or both lose their weight",
+    )
     _add_bounds(parser)
     _add_search(parser)
     parser.add_argument(
@@ -58,26 +66,6 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="N",
         help="the number of samples behind a covariance matrix, to choose a cardinality by",
-    )
-
-
-def _add_gaps(parser: argparse.ArgumentParser) -> None:
-    """What missing and wild cells mean."""
-    parser.add_argument(
-        "--missing",
-        choices=("model", "error"),
-        default="model",
-        help="fit the cells that are there, or refuse data with missing ones (default: model)",
-    )
-    parser.add_argument(
-        "--na",
-        metavar="MARKS",
-        help="further marks of missing cells in text files, such as '?,-'",
-    )
-    parser.add_argument(
-        "--robust",
-        choices=("cells", "rows", "both"),
-        help="wild cells, wild rows or both lose their weight",
     )
 
 
@@ -168,8 +156,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, choose what was not given, fit, write, print."""
     from redac.cli import terminal
 
-    if options.output is not None:
-        refuse_unusable_folder(options.output, RESULT)
+    check_folder(options, RESULT)
     table, is_covariance = read_data(options)
     reason = None
     if options.cardinality is None and options.l1_bound is None:
@@ -177,7 +164,7 @@ def run(options: argparse.Namespace) -> int:
     model = model_of(options, table.values.shape[1])
     caught = fitting.fit_table(model, options, table, is_covariance)
     # After the fit: a call that fails says so in one line, and says nothing else.
-    terminal.left_out_columns(table)
+    terminal.about_data(table)
     if reason is not None:
         terminal.note(reason)
     terminal.gaps_and_outliers(model)
@@ -187,19 +174,32 @@ def run(options: argparse.Namespace) -> int:
 
 
 def conclude(
-    options: argparse.Namespace, model: SparsePCA, table: Table, is_covariance: bool
+    options: argparse.Namespace,
+    model: SparsePCA,
+    table: Table,
+    is_covariance: bool,
+    **said: Any,
 ) -> None:
     """Write and print a fitted model, and how stable it is if that was asked for."""
     from redac.cli import terminal
+    from redac.show.documents import model_document, stability_document
 
     steady = stability_of(options, model, table, is_covariance)
+
+    def show() -> None:
+        terminal.components(model)
+        if steady is not None:
+            terminal.sentences(steady.summary().splitlines())
+
+    def document() -> dict[str, Any]:
+        parts = {} if steady is None else {"stability": stability_document(steady)}
+        return {**said, "model": model_document(model), **parts}
+
     try:
         if options.output is not None:
             _write(options, model, table, is_covariance, steady)
     finally:  # a result that could not be written can be read all the same
-        terminal.components(model)
-        if steady is not None:
-            terminal.sentences(steady.summary().splitlines())
+        answer(options, show, document)
 
 
 def model_of(options: argparse.Namespace, n_features: int) -> SparsePCA:
@@ -236,7 +236,7 @@ def _write(
     from redac.cli import terminal
     from redac.model.apart import separation_sentence
     from redac.show.report import html_report
-    from redac.show.tables import scores_table, write_csv
+    from redac.show.tables import write_csv
 
     loadings = model.loadings_table().fillna(0.0)
     remarks = [separation_sentence(model) or ""]
@@ -252,7 +252,7 @@ def _write(
     scores = None
     if not is_covariance:
         with terminal.progress():  # a file that does not fit into memory is read once more
-            scores = scores_table(model.transform(table.values), table.sample_names)
+            scores = scores_of(model, table)
     with written_together(options.output, RESULT) as folder:
         write_atomically(folder / _LOADINGS, lambda file: write_csv(loadings, file))
         if scores is not None:
@@ -263,3 +263,11 @@ def _write(
             write_atomically(folder / _STABILITY, lambda file: write_csv(counts, file))
         write_atomically(folder / _REPORT, lambda file: write_text(file, report))
     terminal.note(f"results written to {options.output}")
+
+
+def scores_of(model: SparsePCA, table: Table) -> pd.DataFrame:
+    """The scores of a table, with the names and labels of its rows."""
+    from redac.show.tables import scores_table
+
+    labels = None if table.labels is None else (table.label_name or "label", table.labels)
+    return scores_table(model.transform(table.values), table.sample_names, labels)

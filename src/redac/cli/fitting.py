@@ -28,7 +28,9 @@ def fit_table(
             return model.fit_covariance(table.values, n_samples, feature_names=names)
         return model.fit(table.values, feature_names=names)
 
-    return with_progress(options, table, fit, model.max_iter)[1]
+    # The rounds of several chains are not counted one by one.
+    rounds = getattr(model, "n_perturbations", 0) if getattr(model, "n_jobs", 1) in (None, 1) else 0
+    return with_progress(options, table, fit, model.max_iter, rounds or None)[1]
 
 
 def sample_count(options: argparse.Namespace) -> int | None:
@@ -42,15 +44,22 @@ def sample_count(options: argparse.Namespace) -> int | None:
 
 
 def with_progress(
-    options: argparse.Namespace, table: Table, work: Callable[[], T], max_sweeps: int | None = None
+    options: argparse.Namespace,
+    table: Table,
+    work: Callable[[], T],
+    max_sweeps: int | None = None,
+    n_rounds: int | None = None,
 ) -> tuple[T, list[warnings.WarningMessage]]:
     """Do some work on a table; its result, and what it warned of."""
     from redac.cli import terminal
+    from redac.cli.inputs import data_name
     from redac.disk import DataFileError
     from redac.exceptions import BlockError
 
-    with terminal.progress(max_sweeps), warnings.catch_warnings(record=True) as caught:
+    with terminal.progress(max_sweeps, n_rounds), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        # Columns were matched by name, or their number is all that there is to match.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
         try:
             result = work()
         except LinAlgError:  # the work failed; a ValueError by descent, but not a wrong input
@@ -61,8 +70,10 @@ def with_progress(
                 raise DataFileError(f"{error.__cause__} {where}") from error
             raise
         except ValueError as error:
-            raise ValueError(f"{options.data}: {error}") from error
+            raise ValueError(f"{data_name(options)}: {error}") from error
         except MemoryError as error:  # a few bytes of a sparse file can declare any shape
             n, d = table.values.shape
-            raise DataFileError(f"{options.data}: {n} × {d} do not fit into memory") from error
+            raise DataFileError(
+                f"{data_name(options)}: {n} × {d} do not fit into memory"
+            ) from error
     return result, list(caught)

@@ -1,29 +1,42 @@
-"""What the commands have in common: the data argument and lists of numbers."""
+"""What the commands have in common: the data, which columns of them, and lists of numbers."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
+import shutil
+import sys
+import tempfile
+import time
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from redac.cli.session import session
+from redac.disk import DataFileError
 from redac.files import Table, read_table
+from redac.files.formats import SUFFIXES
+from redac.files.suspicions import suspicions
 
 _DEFAULT_COMPONENTS = 5
+# DATA that are no file.
+_BUILT_IN = "pitprops"
+_STREAM, _STREAM_NAME = "-", "standard input"
 
 
 class WorkFailedError(Exception):
     """Neither the call nor the input is to blame; the message says what is."""
 
 
-def add_data_options(parser: argparse.ArgumentParser, *, components: bool = True) -> None:
-    """The data, how they are to be taken, and the number of components if that is one number."""
-    parser.add_argument(
-        "data",
-        metavar="DATA",
-        help="a .csv, .tsv, .txt, .parquet, .npy, .npz or .mtx file (text also as .gz), or "
-        "'pitprops'",
-    )
+def add_data_options(
+    parser: argparse.ArgumentParser, *, components: bool = True, gaps: bool = False
+) -> None:
+    """The data, how they are to be taken, and the number of components if that is one number.
+
+    ``gaps``: whether the command can do with missing cells.
+    """
+    add_reading_options(parser, gaps=gaps, built_in=True)
     parser.add_argument(
         "--covariance", action="store_true", help="DATA is a covariance or correlation matrix"
     )
@@ -39,19 +52,127 @@ def add_data_options(parser: argparse.ArgumentParser, *, components: bool = True
         )
 
 
+def add_reading_options(
+    parser: argparse.ArgumentParser, *, gaps: bool, built_in: bool = False
+) -> None:
+    """The data, and how their file is to be read: what all commands have that read data."""
+    kinds = f"{', '.join(SUFFIXES)} (text, JSON lines and .mtx also as .gz, .bz2, .xz or .zip)"
+    instead = f", '{_BUILT_IN}'" if built_in else ""
+    parser.add_argument(
+        "data", metavar="DATA", help=f"a file: {kinds}{instead}, or - for standard input"
+    )
+    group = parser.add_argument_group("how the file is read")
+    group.add_argument(
+        "--input-format",
+        metavar="FORMAT",
+        help="what DATA is, such as csv or csv.gz, where its name does not say so",
+    )
+    group.add_argument(
+        "--missing",
+        choices=("model", "error"),
+        default="model" if gaps else "error",
+        help="use the cells that are there, or refuse data with missing ones (default: "
+        f"{'model' if gaps else 'error; this command needs complete data'})",
+    )
+    group.add_argument(
+        "--na",
+        metavar="MARKS",
+        help="further marks of missing cells in text files, such as '?,-'",
+    )
+    for name, means in (
+        ("--drop", "leave these columns out"),
+        ("--only", "use these columns and no others"),
+    ):
+        group.add_argument(
+            name,
+            action="append",
+            metavar="COLUMNS",
+            help=f"{means}: names with commas between them, or numbers from 1 where columns have "
+            "no names; may be repeated",
+        )
+    group.add_argument("--index", metavar="COLUMN", help="the column that names the rows")
+    group.add_argument(
+        "--label",
+        metavar="COLUMN",
+        help="a column that says of what kind rows are: no feature, but kept beside the scores",
+    )
+    group.add_argument(
+        "--names",
+        metavar="FILE",
+        help="names for the columns of an array or a sparse matrix, one in each line",
+    )
+
+
+def data_name(options: argparse.Namespace) -> str:
+    """What messages call the data."""
+    return _STREAM_NAME if options.data == _STREAM else str(options.data)
+
+
 def read_data(options: argparse.Namespace) -> tuple[Table, bool]:
     """The table behind DATA, and whether it is a covariance matrix."""
-    if options.data == "pitprops":
-        from redac.datasets import load_pitprops
+    is_covariance = options.covariance or options.data == _BUILT_IN
+    table = read_options(options, square=options.covariance)
+    name = data_name(options)
+    said = suspicions(table, name, covariance=is_covariance, standardize=options.standardize)
+    return replace(table, notes=(*table.notes, *said)), is_covariance
 
-        pitprops = load_pitprops()
-        names = list(pitprops.feature_names)
-        return Table(pitprops.correlation, names, names, {}), True
-    # Commands without these options work on complete data only.
-    missing = "keep" if getattr(options, "missing", "error") == "model" else "error"
-    marks = [mark.strip() for mark in (getattr(options, "na", None) or "").split(",")]
-    table = read_table(options.data, square=options.covariance, missing=missing, na_marks=marks)
-    return table, options.covariance
+
+def read_options(options: argparse.Namespace, *, square: bool = False) -> Table:
+    """The table that the reading options of a command ask for."""
+    began = time.perf_counter()
+    marks = [mark.strip() for mark in (options.na or "").split(",")]
+    columns = {
+        "drop": options.drop or (),
+        "only": options.only,
+        "index": options.index,
+        "label": options.label,
+        "names": options.names,
+    }
+    if options.data == _BUILT_IN and options.input_format is None:
+        table = _pitprops(columns)
+    else:
+        path = _spooled(options) if options.data == _STREAM else options.data
+        try:
+            table = read_table(
+                path,
+                square=square,
+                missing="keep" if options.missing == "model" else "error",
+                na_marks=marks,
+                input_format=options.input_format,
+                **columns,
+            )
+        except DataFileError as error:
+            if path is options.data:
+                raise
+            raise DataFileError(str(error).replace(str(path), _STREAM_NAME)) from error
+    n, d = table.values.shape
+    session().note(f"read {n} × {d} in {time.perf_counter() - began:.2f} s", "debug")
+    return table
+
+
+def _pitprops(columns: dict[str, Any]) -> Table:
+    from redac.datasets import load_pitprops
+    from redac.files.column_choice import ColumnChoice, square_selection
+
+    pitprops = load_pitprops()
+    names = list(pitprops.feature_names)
+    table = Table(pitprops.correlation, names, names)
+    return square_selection(table, ColumnChoice.of(_BUILT_IN, **columns), _BUILT_IN)
+
+
+def _spooled(options: argparse.Namespace) -> Path:
+    """Standard input as a file that is there until the command ends; readers go back in it."""
+    if options.input_format is None:
+        raise DataFileError(
+            f"{_STREAM_NAME}: say what it is with --input-format, for instance --input-format csv"
+        )
+    folder = session().borrowed.enter_context(
+        tempfile.TemporaryDirectory(prefix="redac-", ignore_cleanup_errors=True)
+    )
+    path = Path(folder) / "data"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
 
 
 def about_rows(table: Table, is_covariance: bool) -> dict[str, Any]:

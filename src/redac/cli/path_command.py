@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from redac.cli import fitting
 from redac.cli.choosing import add_grid_options, chooser
 from redac.cli.inputs import about_rows, command_line, read_data
+from redac.cli.results import add_force, answer, check_folder
 from redac.cli.signals import INTERRUPTED
 from redac.disk import write_atomically, write_text
-from redac.files.together import refuse_unusable_folder, written_together
+from redac.files.together import written_together
 
 if TYPE_CHECKING:
     from redac import SparsityPath
@@ -34,20 +35,21 @@ def add_to(commands: Any) -> None:
         help="write path.csv, path.redac (for SparsityPath.load), path.svg and report.html, a page "
         "that moves over the path, to this folder",
     )
+    add_force(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read, solve, print, write."""
     from redac.cli import terminal
+    from redac.show.documents import rows_document
 
-    if options.output is not None:
-        refuse_unusable_folder(options.output, _RESULT)
+    check_folder(options, _RESULT)
     table, is_covariance = read_data(options)
     path, caught = fitting.with_progress(
         options, table, lambda: _path(options, table, is_covariance)
     )
-    terminal.left_out_columns(table)
+    terminal.about_data(table)
     terminal.notes(caught)
     if path.interrupted:
         terminal.note("interrupted; the table has what was done by then")
@@ -55,7 +57,11 @@ def run(options: argparse.Namespace) -> int:
         if options.output is not None:
             _write(options, path, table, is_covariance)
     finally:
-        terminal.path_table(path.table)
+        answer(
+            options,
+            lambda: terminal.path_table(path.table),
+            lambda: {"path": rows_document(path.table), "interrupted": path.interrupted},
+        )
     return INTERRUPTED if path.interrupted else 0
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from redac.cli.results import add_force, answer, check_folder
+from redac.cli.session import session
 from redac.files.together import refuse_unusable_folder
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def add_to(commands: Any) -> None:
         metavar="DIR",
         help="write the page as DIR/reproduction.md too, with DIR/figures/reproduction",
     )
+    add_force(parser)
     parser.set_defaults(run=run)
 
 
@@ -65,8 +67,9 @@ def run(options: argparse.Namespace) -> int:
     from redac.cli import terminal
     from redac.experiments import reproduce
     from redac.experiments.reproduction import DOCS_FILES, RESULT_FILES, write_docs
+    from redac.experiments.summary import json_rows
 
-    refuse_unusable_folder(options.output, RESULT_FILES)
+    check_folder(options, RESULT_FILES)
     if options.docs is not None:
         refuse_unusable_folder(options.docs, DOCS_FILES)
     _check(options)
@@ -77,8 +80,9 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.docs is not None:
         write_docs(made, options.docs)
-    _print_summary(made)
     terminal.note(f"results written to {options.output}")
+    rows = json_rows(row for result in made.results for row in result.rows)
+    answer(options, lambda: _print_summary(made), lambda: {"results": rows})
     return 0
 
 
@@ -125,7 +129,7 @@ def _sized(experiment: Experiment, options: argparse.Namespace) -> Experiment:
 @contextmanager
 def _progress() -> Iterator[Watch]:
     """A bar for each experiment, when somebody is watching."""
-    if not sys.stderr.isatty():
+    if not session().is_watched:
         yield lambda name, done, total: None
         return
     from rich.console import Console

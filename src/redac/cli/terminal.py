@@ -9,7 +9,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -21,39 +21,42 @@ from rich.text import Text
 
 from redac.cli.bars import SweepProgress
 from redac.cli.inputs import WorkFailedError
+from redac.cli.session import session
 from redac.model.apart import separation_sentence
 from redac.model.callbacks import watched
 from redac.show.escaping import printable
 from redac.show.report import gap_lines
 from redac.show.stories import stories, variance_sentence
+from redac.show.tables import write_csv
 from redac.sources.progress import watching
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from redac import SparsePCA
-    from redac.cli.compare import ComparedMethod
     from redac.files import Table
+    from redac.methods.comparison import ComparedMethod
 
 _LONGEST_MATRIX = 60
 
 
 def note(text: str) -> None:
     """One line beside the results."""
-    with suppress(OSError):  # nobody reads it
-        sys.stderr.write(f"note: {printable(text)}\n")
+    session().note(text)
 
 
 def notes(caught: list[warnings.WarningMessage]) -> None:
     """Warnings of a fit, each once, as notes."""
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        note(text)
+        session().note(text, "warning")
 
 
-def left_out_columns(table: Table) -> None:
-    """Say which columns were not numeric."""
+def about_data(table: Table) -> None:
+    """Say which columns were not numeric, and what else was noticed in reading."""
     for name, reason in table.ignored.items():
         note(f"column {name!r} left out: {reason}")
+    for text in table.notes:
+        note(text)
 
 
 def gaps_and_outliers(model: SparsePCA) -> None:
@@ -63,13 +66,13 @@ def gaps_and_outliers(model: SparsePCA) -> None:
 
 
 @contextmanager
-def progress(max_sweeps: int | None = None) -> Iterator[None]:
+def progress(max_sweeps: int | None = None, n_rounds: int | None = None) -> Iterator[None]:
     """Progress bars of fits and of passes over files, when somebody is watching."""
-    if not sys.stderr.isatty():
+    if not session().is_watched:
         yield
         return
     with (
-        SweepProgress(Console(stderr=True), max_sweeps) as bar,
+        SweepProgress(Console(stderr=True), max_sweeps, n_rounds) as bar,
         watching(bar.on_rows),
         watched(bar),
     ):
@@ -79,7 +82,7 @@ def progress(max_sweeps: int | None = None) -> Iterator[None]:
 @contextmanager
 def steps(total: int) -> Iterator[Callable[[str], None]]:
     """A progress bar over named steps when somebody is watching."""
-    if not sys.stderr.isatty():
+    if not session().is_watched:
         yield lambda name: None
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
@@ -176,6 +179,14 @@ def sentences(texts: Iterable[str], console: Console | None = None) -> None:
     with printing() if console is None else nullcontext(console) as place:
         for text in texts:
             place.print(Text(text))
+
+
+def csv(table: pd.DataFrame) -> None:
+    """A table on standard output as a file would have it, for the next program."""
+    content = io.BytesIO()
+    write_csv(table, content)
+    with printing():
+        sys.stdout.write(content.getvalue().decode())
 
 
 class _Console(Console):

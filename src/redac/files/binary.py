@@ -1,62 +1,23 @@
-"""Parquet, NumPy and Matrix Market files."""
+"""NumPy and Matrix Market files."""
 
 from __future__ import annotations
 
 import math
 import os
 import zipfile
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from redac.disk import DataFileError, decoding, refuse_no_text
+from redac.files.column_choice import ColumnChoice, selected
 from redac.files.lines import open_bytes
-from redac.files.table import Origin, Table, refuse_infinite
-
-if TYPE_CHECKING:
-    import pandas as pd
+from redac.files.table import UNREAD_BYTES, Origin, Table, refuse_infinite
 
 _PREFERRED_ARRAYS = ("X", "data")
-_UNREAD_BYTES = 1 << 28
 
 
-def read_parquet(path: str) -> Table:
-    """Read a Parquet file; a pandas index other than 0, 1, 2, ... gives the sample names.
-
-    A large file is not read here: its table holds rows that are read in blocks when needed.
-    """
-    from redac.files.frames import table_from_frame
-    from redac.files.parquet import streamed_table
-
-    try:
-        from pyarrow import parquet
-    except ImportError as error:
-        raise DataFileError(
-            f"{path}: reading Parquet needs pyarrow; install it with: pip install 'redac[parquet]'"
-        ) from error
-    large = streamed_table(path)
-    if large is not None:
-        return large
-    with open(path, "rb") as stream, decoding(path, "a Parquet file"):
-        content = parquet.read_table(stream)
-        # Damaged text would otherwise only fail when a cell is looked at.
-        content.validate(full=True)
-        frame: pd.DataFrame = content.to_pandas()
-    names = [str(name) for name in frame.columns]
-    return table_from_frame(frame, Origin(path, names), sample_names=_row_labels(frame))
-
-
-def _row_labels(frame: pd.DataFrame) -> list[str] | None:
-    import pandas as pd
-
-    if isinstance(frame.index, pd.RangeIndex):
-        return None
-    if isinstance(frame.index, pd.MultiIndex):
-        return [" ".join(map(str, labels)) for labels in frame.index]
-    return [str(label) for label in frame.index]
-
-
-def read_npy(path: str) -> Table:
+def read_npy(path: str, columns: ColumnChoice) -> Table:
     """Map a two-dimensional numeric array into memory; a large one is not looked at here."""
     with open(path, "rb") as stream, decoding(path, "a NumPy .npy file"):
         header = _array_header(stream)
@@ -64,18 +25,18 @@ def read_npy(path: str) -> Table:
     _require_matrix(header, path)
     with decoding(path, "a NumPy .npy file"):
         values = np.load(path, mmap_mode="r", allow_pickle=False)
-    if values.nbytes >= _UNREAD_BYTES:
+    if values.nbytes >= UNREAD_BYTES:
         # To look for missing values would read all of it; a fit reads it anyway, and looks.
-        return Table(values)
-    return _numeric_table(values, path)
+        return selected(Table(values), columns)
+    return numeric_table(values, columns)
 
 
-def read_npz(path: str) -> Table:
+def read_npz(path: str, columns: ColumnChoice) -> Table:
     """Read a sparse matrix saved by scipy, or the matrix in an archive of NumPy arrays."""
     with decoding(path, "a NumPy .npz archive"):
         headers = _archive_headers(path)
     if {"format", "shape"} <= headers.keys():
-        return _read_sparse(path)
+        return _read_sparse(path, columns)
     chosen = _matrix_in_archive(headers, path)
     _require_matrix(headers[chosen], path)
     with decoding(path, "a NumPy .npz archive"), np.load(path, allow_pickle=False) as archive:
@@ -84,25 +45,25 @@ def read_npz(path: str) -> Table:
             _names_from_archive(archive, key, length, path)
             for key, length in zip(("sample_names", "feature_names"), values.shape, strict=True)
         ]
-    return _numeric_table(values, path, sample_names=names[0], feature_names=names[1])
+    return numeric_table(values, columns, sample_names=names[0], feature_names=names[1])
 
 
-def read_mtx(path: str) -> Table:
+def read_mtx(path: str, columns: ColumnChoice) -> Table:
     """Read a Matrix Market file, sparse or dense."""
     from scipy.io import mminfo, mmread
 
     with decoding(path, "a Matrix Market file"):
         with open_bytes(path) as stream:
-            rows, columns, *_, symmetry = mminfo(_WholeLines(stream))
+            n, d, *_, symmetry = mminfo(_WholeLines(stream))
         # scipy would write outside of a matrix without entries, and the other half of a symmetric
         # one outside of a matrix that is not square.
-        if min(rows, columns) < 1:
-            raise ValueError(f"no values, its shape is {rows} × {columns}")
-        if symmetry != "general" and rows != columns:
-            raise ValueError(f"{symmetry}, but {rows} × {columns}")
+        if min(n, d) < 1:
+            raise ValueError(f"no values, its shape is {n} × {d}")
+        if symmetry != "general" and n != d:
+            raise ValueError(f"{symmetry}, but {n} × {d}")
         with open_bytes(path) as stream:
             values = mmread(_WholeLines(stream))
-    return _numeric_table(values, path)
+    return numeric_table(values, columns)
 
 
 class _WholeLines:
@@ -212,7 +173,7 @@ def _names_from_archive(archive: Any, key: str, length: int, path: str) -> list[
     return [str(name) for name in names]
 
 
-def _read_sparse(path: str) -> Table:
+def _read_sparse(path: str, columns: ColumnChoice) -> Table:
     from scipy.sparse import load_npz
 
     with decoding(path, "a sparse matrix saved by scipy"):
@@ -222,21 +183,23 @@ def _read_sparse(path: str) -> Table:
             if (values.indptr[1:] < values.indptr[:-1]).any():
                 raise ValueError("index pointers that go back")
             values.check_format(full_check=True)
-    return _numeric_table(values, path)
+    return numeric_table(values, columns)
 
 
-def _numeric_table(
+def numeric_table(
     values: Any,
-    path: str,
+    columns: ColumnChoice,
     sample_names: list[str] | None = None,
     feature_names: list[str] | None = None,
 ) -> Table:
     """Build a table from a decoded matrix after checking shape, type and values."""
+    path = columns.path
     _require_matrix(_Header(values.shape, values.dtype), path)
     with decoding(path, "a matrix that fits into memory"):  # sparse files can declare any shape
         matrix = _plain(values)
     cell = Origin(path, feature_names).cell
-    return refuse_infinite(Table(matrix, feature_names, sample_names, cell=cell))
+    table = selected(Table(matrix, feature_names, sample_names, cell=cell), columns)
+    return refuse_infinite(table)
 
 
 def _plain(values: Any) -> Any:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import csv
 import gzip
 import io
+import lzma
 import re
+import zipfile
 from collections.abc import Iterable, Iterator
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from redac.disk import DataFileError
 from redac.files.table import counted
@@ -16,14 +19,39 @@ from redac.files.table import counted
 BLANK = " "
 _BLANK_SEPARATED = re.compile(r'"((?:[^"]|"")*)"(?!\S)|(\S+)')
 
+# How compressed files begin.
+_MARKS = {
+    "gz": b"\x1f\x8b\x08",
+    "bz2": b"BZh91AY&SY",
+    "xz": b"\xfd7zXZ\x00",
+    "zip": b"PK\x03\x04",
+}
+_OPENERS = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open, "zip": zipfile.ZipFile}
+
 Record = tuple[int, list[str]]
 
 
 def open_bytes(path: str) -> IO[bytes]:
-    """Open a plain or gzipped file."""
-    if path.lower().endswith(".gz"):
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return open(path, "rb")
+    """Open a plain file, or a compressed one, known by its name or by how it begins."""
+    suffix = path.lower().rpartition(".")[2]
+    if suffix not in _OPENERS:
+        with open(path, "rb") as stream:
+            start = stream.read(10)
+        suffix = next((kind for kind, mark in _MARKS.items() if start.startswith(mark)), "")
+    if suffix == "zip":
+        return _only_member(path)
+    opener: Any = _OPENERS.get(suffix, open)
+    return cast(IO[bytes], opener(path, "rb"))
+
+
+def _only_member(path: str) -> IO[bytes]:
+    with zipfile.ZipFile(path) as archive:  # what is opened in it keeps it open
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+        # What macOS adds beside each file.
+        names = [name for name in names if not name.startswith("__MACOSX/")]
+        if len(names) != 1:
+            raise DataFileError(f"{path}: holds {counted(len(names), 'file')}, one is expected")
+        return archive.open(names[0])
 
 
 def likely_encoding(path: str) -> str:

@@ -30,6 +30,11 @@ class ParquetRows:
         self.shape = shape
         self.dtype = np.dtype(dtype)
 
+    def with_columns(self, positions: list[int]) -> ParquetRows:
+        """The same rows with these columns only."""
+        chosen = [self._columns[at] for at in positions]
+        return ParquetRows(self._path, chosen, (self.shape[0], len(chosen)), self.dtype)
+
     def row_blocks(self, height: int) -> Iterator[NDArray[Any]]:
         """The rows in blocks of at most so many."""
         with decoding(self._path, _KIND), _opened(self._path) as file:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
 from dataclasses import dataclass
 
 from redac.disk import DataFileError
+from redac.files.column_choice import distinct
 from redac.files.lines import BLANK, Record, open_bytes, records, refuse_wrong_width
+from redac.files.numerals import is_number, uses_decimal_comma
 
 # The more a character means as a delimiter when it appears equally often in every line, the
 # earlier it comes: commas also serve as decimal marks, and blanks separate words.
@@ -46,10 +47,6 @@ _HEAD_LINES = 100
 _HEAD_CHARACTERS = 200_000
 _FEWEST_HEAD_LINES = 5
 
-_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity)|true|false", re.IGNORECASE)
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
-_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE)
-
 
 @dataclass(frozen=True)
 class Layout:
@@ -67,6 +64,8 @@ class Layout:
         Whether the first column can only be row names, as its header cell is empty or absent.
     starts_with_text : bool
         Whether the first column holds text in the first rows.
+    notes : tuple of str
+        What was done to the names.
     """
 
     encoding: str
@@ -76,6 +75,7 @@ class Layout:
     names: list[str] | None
     index_is_certain: bool
     starts_with_text: bool
+    notes: tuple[str, ...] = ()
 
 
 def sniff(path: str, encoding: str) -> Layout:
@@ -102,18 +102,20 @@ def sniff(path: str, encoding: str) -> Layout:
     for line, cells in head[lacks_a_name:]:
         refuse_wrong_width(path, line, len(cells), width)
     rows = [[cell.strip() for cell in cells] for _, cells in head]
-    decimal = "," if delimiter != "," and _uses_decimal_comma(rows) else "."
+    decimal = "," if delimiter != "," and uses_decimal_comma(rows) else "."
     header, rows = _header_and_rows(rows, decimal, lacks_a_name)
     if not rows:
         raise DataFileError(f"{path}: a header, but no rows below it")
+    names, notes = (None, ()) if header is None else distinct(header)
     return Layout(
         encoding,
         delimiter,
         decimal,
         width,
-        names=None if header is None else _distinct(header),
+        names=names,
         index_is_certain=header is not None and header[0] in UNNAMED,
         starts_with_text=_is_text([row[0] for row in rows], decimal),
+        notes=notes,
     )
 
 
@@ -204,8 +206,8 @@ def _is_header_without_index(head: list[Record]) -> bool:
     # A single cell in the first row is rather a title.
     if not others or len(first) == 1 or _usual_width(others) != len(first) + 1:
         return False
-    names_columns = not all(_is_number(cell.strip()) for cell in first)
-    return names_columns or not any(_is_number(cells[0].strip()) for _, cells in others)
+    names_columns = not all(is_number(cell.strip()) for cell in first)
+    return names_columns or not any(is_number(cells[0].strip()) for _, cells in others)
 
 
 def _completed(header: list[str], rows: list[list[str]]) -> list[str]:
@@ -219,12 +221,12 @@ def _has_header(rows: list[list[str]], decimal: str) -> bool:
     """Tell whether the first row names the columns instead of holding values."""
     first, *others = rows
     if not others:
-        return not any(_is_number(cell, decimal) or cell in MISSING for cell in first)
+        return not any(is_number(cell, decimal) or cell in MISSING for cell in first)
     for position, name in enumerate(first):
-        if name in MISSING or _is_number(name, decimal):
+        if name in MISSING or is_number(name, decimal):
             continue
         below = [row[position] for row in others if row[position] not in MISSING]
-        if 2 * sum(_is_number(cell, decimal) for cell in below) > len(below):
+        if 2 * sum(is_number(cell, decimal) for cell in below) > len(below):
             return True
     # A data frame without column names, written with its index: ",0,1,2" above "0,1.5,2.5,3.5".
     positions = [str(position) for position in range(len(first) - 1)]
@@ -233,31 +235,4 @@ def _has_header(rows: list[list[str]], decimal: str) -> bool:
 
 def _is_text(cells: list[str], decimal: str) -> bool:
     present = [cell for cell in cells if cell not in MISSING]
-    return bool(present) and not any(_is_number(cell, decimal) for cell in present)
-
-
-def _is_number(cell: str, decimal: str = ".") -> bool:
-    if decimal == ",":
-        cell = cell.replace(",", ".")
-    return _NUMBER.fullmatch(cell) is not None
-
-
-def _uses_decimal_comma(rows: list[list[str]]) -> bool:
-    commas = any(_DECIMAL_COMMA.fullmatch(cell) for row in rows for cell in row)
-    return commas and not any(_DECIMAL_POINT.fullmatch(cell) for row in rows for cell in row)
-
-
-def _distinct(header: list[str]) -> list[str]:
-    """Return the names with ``.1``, ``.2``, ... behind repeated ones."""
-    names: list[str] = []
-    taken = set(header)
-    seen: set[str] = set()
-    repeats: Counter[str] = Counter()
-    for position, given in enumerate(header, start=1):
-        name = base = given or f"column {position}"
-        while name in seen or (name != base and name in taken):
-            repeats[base] += 1
-            name = f"{base}.{repeats[base]}"
-        seen.add(name)
-        names.append(name)
-    return names
+    return bool(present) and not any(is_number(cell, decimal) for cell in present)

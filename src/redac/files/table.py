@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Matrix: TypeAlias = "NDArray[Any] | sparray"
 
+# A file of numbers that is larger than this is not read before it is used.
+UNREAD_BYTES = 1 << 28
 _LONGEST_QUOTE = 40
 _CELLS_PER_BLOCK = 4_000_000
 
@@ -38,6 +40,10 @@ class Table:
         Column name to the reason why the column was left out.
     cell : callable or None
         Says where a cell, by its row and column in ``values``, is in the file.
+    labels : list of str or None
+        Of what kind each row is, from the column ``label_name``.
+    notes : tuple of str
+        What else a user should know of how the file was read.
     """
 
     values: Matrix
@@ -45,6 +51,9 @@ class Table:
     sample_names: list[str] | None = None
     ignored: dict[str, str] = field(default_factory=dict)
     cell: Callable[[int, int], str] | None = None
+    labels: list[str] | None = None
+    label_name: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def _from_one(row: int) -> int:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+import lzma
 import warnings
+import zipfile
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from redac.disk import DataFileError, decoding
+from redac.files.column_choice import ColumnChoice
 from redac.files.lines import BLANK, all_records, likely_encoding, open_bytes, refuse_wrong_width
 from redac.files.sniffing import MISSING, Layout, sniff
 from redac.files.table import Origin, Table
@@ -17,29 +21,36 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # What damaged compressed data and undecodable characters lead to.
-_READING_ERRORS = (csv.Error, EOFError, OSError, UnicodeError, zlib.error)
+_READING_ERRORS = (
+    *(csv.Error, EOFError, OSError, UnicodeError, zlib.error, lzma.LZMAError),
+    *(zipfile.BadZipFile, NotImplementedError, RuntimeError),
+)
 
 
-def read_text(path: str, na_marks: Sequence[str] = ()) -> Table:
-    """Read a text table, with or without header and row names, plain or gzipped.
+def read_text(path: str, columns: ColumnChoice, na_marks: Sequence[str] = ()) -> Table:
+    """Read a text table, with or without header and row names, plain or compressed.
 
     ``na_marks`` stand for missing values beside the usual ones.
     """
     with decoding(path, "a text table", _READING_ERRORS):
         encoding = likely_encoding(path)
         try:
-            return _read_encoded(path, encoding, na_marks)
+            return _read_encoded(path, encoding, columns, na_marks)
         except UnicodeDecodeError:
             if encoding != "utf-8":
                 raise
-        return _read_encoded(path, "latin-1", na_marks)
+        return _read_encoded(path, "latin-1", columns, na_marks)
 
 
-def _read_encoded(path: str, encoding: str, na_marks: Sequence[str]) -> Table:
+def _read_encoded(
+    path: str, encoding: str, columns: ColumnChoice, na_marks: Sequence[str]
+) -> Table:
     from redac.files.frames import table_from_frame
 
     layout = sniff(path, encoding)
-    frame = _parse(path, layout, sorted(MISSING.union(na_marks)))
+    roles = columns.roles(columns.names_for(layout.names, layout.width), layout.width)
+    named = {at for at in (roles.index, roles.label) if at is not None}
+    frame = _parse(path, layout, sorted(MISSING.union(na_marks)), named)
     last = frame.iloc[:, -1].isna()
     # pandas fills short rows up with missing values; a column that is empty in all rows does
     # not hint at that.
@@ -49,26 +60,30 @@ def _read_encoded(path: str, encoding: str, na_marks: Sequence[str]) -> Table:
     def line_of(row: int) -> int:
         return _line_of_row(path, layout, row)
 
-    return table_from_frame(
+    table = table_from_frame(
         frame,
         Origin(path, layout.names, line_of, remark=""),
+        columns,
         decimal=layout.decimal,
         index_is_certain=layout.index_is_certain,
     )
+    return replace(table, notes=layout.notes + table.notes)
 
 
-def _parse(path: str, layout: Layout, missing: list[str]) -> pd.DataFrame:
-    """Let pandas read the file, with columns numbered from 0."""
+def _parse(path: str, layout: Layout, missing: list[str], named: set[int]) -> pd.DataFrame:
+    """Let pandas read the file, with columns numbered from 0; some of them are names."""
     import pandas as pd
     from pandas.errors import ParserError, ParserWarning
 
     columns = range(layout.width)
     options: dict[str, Any] = {"na_values": missing}
     if layout.index_is_certain or layout.starts_with_text:
+        named = named | {0}
+    if named:
         # Row names stay as written: 007 is not 7, and NA may be the name of a gene.
         options = {
-            "na_values": dict.fromkeys(columns[1:], missing),
-            "dtype": {0: str},
+            "na_values": {at: missing for at in columns if at not in named},
+            "dtype": dict.fromkeys(sorted(named), str),
         }
     if _needs_exact_floats(pd.__version__):
         options["float_precision"] = "round_trip"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,7 @@ from redac.exceptions import CardinalityWarning
 from redac.methods.method_data import MethodData
 from redac.methods.tuning import cardinality_of
 from redac.sources.base import Array
+from redac.user_line import warn_user
 
 # In units of the largest eigenvalue. A smaller first weight lets columns collapse to zero for good.
 _FIRST_WEIGHT = 5.0
@@ -227,11 +227,10 @@ def _search(solve: Callable[[float], Array], target: int, high: float) -> Array:
         found, V = min(denser, key=lambda row: row[0])
         return without_smallest(V, found - target)
     found, V = max(tried, key=lambda row: row[0])
-    warnings.warn(
+    warn_user(
         f"alspca: no penalty found that gives {target} non-zero loadings in total; settled for "
         f"{found}.",
         CardinalityWarning,
-        stacklevel=3,
     )
     return V
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from redac.methods.tuning import closest, search_penalty
 from redac.parameters import count
 from redac.solver import variance
 from redac.sources.base import Array
+from redac.user_line import warn_user
 
 # Steps without thresholds before the first with them. They turn the random start towards the
 # leading subspace; where all is random, hard thresholds keep whatever support comes first. The
@@ -220,11 +220,10 @@ def _best_restart(
     blocks = [search.tuned(search.start(m, rng), total) for _ in range(n_restarts)]
     miss = min(abs(block.total - total) for block in blocks)
     if miss > 0:
-        warnings.warn(
+        warn_user(
             f"{what}: no penalty found that gives {total} non-zero loadings in total; settled for "
             f"the nearest, {miss} away.",
             CardinalityWarning,
-            stacklevel=3,
         )
     candidates = [loadings(block) for block in blocks if abs(block.total - total) == miss]
     explained = [variance.Explained.of_data(Z, A) for Z in candidates]

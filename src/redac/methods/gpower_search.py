@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from redac.exceptions import CardinalityWarning
 from redac.methods.pathspca import first_largest
 from redac.methods.tuning import closest, search_penalty
 from redac.sources.base import Array, Indices
+from redac.user_line import warn_user
 
 # Iterations before the first look at the gain; the first few can be small without convergence.
 FIRST_CHECK = 3
@@ -143,10 +143,9 @@ def _settled(missed: Sequence[Unit], k: int, what: str) -> Unit:
     sizes = [unit.support.size for unit in missed]
     below = [size for size in sizes if 0 < size < k]
     size = max(below) if below else min(sizes)
-    warnings.warn(
+    warn_user(
         f"{what}: no penalty found that gives {k} non-zero loadings; settled for {size}.",
         CardinalityWarning,
-        stacklevel=4,
     )
     return missed[sizes.index(size)]
 

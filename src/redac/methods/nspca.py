@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from redac.methods.tuning import cardinality_of, closest, search_penalty
 from redac.parameters import count
 from redac.solver import variance
 from redac.sources.base import Array
+from redac.user_line import warn_user
 
 # The default weight of orthogonality against the largest eigenvalue of S. Larger ones give disjoint
 # supports and poor optima, smaller ones let weak components vanish.
@@ -115,7 +115,7 @@ class _NspcaProblem:
         if miss > 0:
             found = f"no penalty found that gives {target} non-zero loadings"
             message = f"nspca: {found}; settled for {cardinality_of(best)}."
-            warnings.warn(message, CardinalityWarning, stacklevel=3)
+            warn_user(message, CardinalityWarning)
         return best
 
     def explained(self, U: Array) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from redac.methods.method_data import MethodData
 from redac.methods.pathspca import is_exhausted
 from redac.methods.tuning import cardinality_of
 from redac.sources.base import Array
+from redac.user_line import warn_user
 
 # Bounds between 1 (one loading) and √d (no constraint) that a cardinality is sought on. The
 # cardinality does not grow steadily with the bound, so the answer depends on the search; the grid
@@ -113,11 +113,10 @@ def _fit_with_cardinality(A: Array, k: int, what: str, max_iter: int, tol: float
             return fits[-1]
         tried += fits
     settled = max((fit for fit in tried if fit.cardinality <= k), key=lambda fit: fit.cardinality)
-    warnings.warn(
+    warn_user(
         f"{what}: no bound found that gives {k} non-zero loadings; settled for "
         f"{settled.cardinality}.",
         CardinalityWarning,
-        stacklevel=3,
     )
     return settled
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +33,7 @@ from redac.signs import largest_entry_positive
 from redac.sources import Source
 from redac.sources.base import Array
 from redac.sources.reading import read_source
+from redac.user_line import warn_user
 
 
 @dataclass(frozen=True)
@@ -195,15 +195,13 @@ def _warn_of_other_cardinalities(method: Method, components: Array, wanted: Sequ
     found = np.count_nonzero(components, axis=1).tolist()
     if method.total:
         if sum(found) != sum(wanted):
-            warnings.warn(
+            warn_user(
                 f"{method.name}: {sum(found)} non-zero loadings in total instead of {sum(wanted)}.",
                 CardinalityWarning,
-                stacklevel=3,
             )
     elif found != list(wanted):
-        warnings.warn(
+        warn_user(
             f"{method.name}: the components have {found} non-zero loadings instead of "
             f"{list(wanted)}.",
             CardinalityWarning,
-            stacklevel=3,
         )

@@ -5,7 +5,6 @@ It finds the penalty that gives a wanted cardinality.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from redac.exceptions import CardinalityWarning
 from redac.sources.base import Array
+from redac.user_line import warn_user
 
 Answer = TypeVar("Answer")
 
@@ -89,10 +89,9 @@ def tune_penalty(
         return trim(min(denser, key=count))
     answer = closest(tried, target, count)
     if count(answer) != target:
-        warnings.warn(
+        warn_user(
             f"{what}: no penalty found that gives {target} non-zero loadings; "
             f"settled for {count(answer)}.",
             CardinalityWarning,
-            stacklevel=3,
         )
     return answer

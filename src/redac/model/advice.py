@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from redac.exceptions import ExhaustedWarning, FitInterruptedWarning, SeparationWarning
 from redac.solver.problem import Problem
 from redac.solver.sweep import Solution, Status
+from redac.user_line import warn_user
 
 # Below this separation scores are ten times as large as the data that they stand for.
 _NEARLY_PARALLEL = 0.01
 # A relative error of reconstruction beyond this is no rounding.
 _UNEXPLAINED = 1e-6
-# From here to the line of the user: the function that warns, the one that fits, ``fit``.
-_DEPTH = 5
 
 
 def warn_of(model: Any, solution: Solution, problem: Problem) -> None:
@@ -26,25 +24,22 @@ def warn_of(model: Any, solution: Solution, problem: Problem) -> None:
     if exhausted:
         _warn_of_exhausted(model, exhausted, problem.least_separation)
     elif model.separation_ < _NEARLY_PARALLEL:
-        warnings.warn(
+        warn_user(
             f"Some components are nearly parallel (separation_={model.separation_:.2g}); their "
             "scores are hard to read. A small ridge, such as ridge=0.01, or min_separation "
             "keeps them apart.",
             SeparationWarning,
-            stacklevel=_DEPTH - 1,
         )
     if solution.status is Status.INTERRUPTED:
-        warnings.warn(
+        warn_user(
             "The fit was interrupted; the best components found so far are kept.",
             FitInterruptedWarning,
-            stacklevel=_DEPTH - 1,
         )
     elif solution.status is Status.STOPPED and solution.n_sweeps_in_all >= model.max_iter:
-        warnings.warn(
+        warn_user(
             f"No convergence to tol={model.tol:g} within max_iter={model.max_iter} sweeps; the "
             "components are feasible and may still improve. Raise max_iter, or tol.",
             ConvergenceWarning,
-            stacklevel=_DEPTH - 1,
         )
 
 
@@ -54,8 +49,7 @@ def _warn_of_exhausted(model: Any, exhausted: list[int], least_separation: float
     reason = "Nothing is left to explain"
     if least_separation > 0.0 and model.reconstruction_error_ > _UNEXPLAINED:
         reason = f"No place that min_separation={least_separation:g} allows is left"
-    warnings.warn(
+    warn_user(
         f"{reason} for component(s) {exhausted}, counted from 0: their loadings are zero. {advice}",
         ExhaustedWarning,
-        stacklevel=_DEPTH,
     )

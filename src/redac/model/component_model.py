@@ -15,19 +15,22 @@ from sklearn.utils.validation import check_is_fitted
 from redac import parameters
 from redac.exceptions import NonFiniteError, ScaleWarning
 from redac.model import incomplete, persistence
+from redac.model.exports import Exports
 from redac.model.identity import order_like, signed
 from redac.model.showing import ShownModel
-from redac.show.tables import loadings_table
+from redac.show.tables import loadings_table, top_features
 from redac.solver import variance
 from redac.sources import Data, Gram, Source
 from redac.sources.base import Array
 from redac.sources.gaps import may_have_gaps
 from redac.sources.reading import Given, read_covariance
 from redac.sources.streams import lazy_scores
+from redac.user_line import warn_user
 
 
 class ComponentModel(
     ShownModel,
+    Exports,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -138,14 +141,39 @@ class ComponentModel(
         used = (self.components_ != 0).astype(np.intp)
         return np.asarray(used @ used.T)
 
-    def loadings_table(self) -> Any:
+    def loadings_table(self, feature_names: Any = None) -> Any:
         """The non-zero loadings as a DataFrame of features × components PC1, PC2, ….
 
-        Features without any loading are left out, entries that are zero are missing values, and the
-        features of a component stand together, the largest loading first.
+        Features without any loading are left out, entries that are zero are missing values, which
+        it shows as blanks, and the features of a component stand together, the largest loading
+        first. Its ``to_markdown`` and ``to_latex`` need no other package.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            Names for the features in place of those that the model knows.
         """
         check_is_fitted(self)
-        return loadings_table(self.components_, self._feature_names())
+        return loadings_table(self.components_, self._named(feature_names))
+
+    def top_features(self, n: int = 10, feature_names: Any = None) -> list[list[str]]:
+        """The names of at most ``n`` features of each component, the largest loading first.
+
+        Parameters
+        ----------
+        n : int, default=10
+        feature_names : sequence of str or None, default=None
+            Names for the features in place of those that the model knows, such as the words of a
+            vectorizer.
+
+        Returns
+        -------
+        list of lists of str
+            One for each component; shorter where it has fewer loadings.
+        """
+        check_is_fitted(self)
+        parameters.count("n", n, least=1)
+        return top_features(self.components_, self._named(feature_names), n)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a .npz file that holds numbers and text only, no pickled objects."""
@@ -264,6 +292,12 @@ class ComponentModel(
         names = getattr(self, "feature_names_in_", None)
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names)
 
+    def _named(self, feature_names: Any) -> list[str]:
+        """The names that were given for the features, or those that the model knows."""
+        if feature_names is None:
+            return self._feature_names()
+        return parameters.names("feature_names", feature_names, self.n_features_in_)
+
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components_)
@@ -283,11 +317,10 @@ def _variances(added: Array, unit: float) -> Array:
     lost = (added > 0.0) & ~((variances >= np.finfo(np.float64).tiny) & np.isfinite(variances))
     if lost.any():
         what = "infinite" if np.isinf(variances).any() else "zero, or has lost digits"
-        warnings.warn(
+        warn_user(
             f"explained_variance_ is {what}: the variances of these data are beyond the range of "
             "float64. explained_variance_ratio_ is right. Multiply the data with a power of ten "
             "that brings them near 1 to have both.",
             ScaleWarning,
-            stacklevel=5,
         )
     return variances

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +23,12 @@ from redac.solver.robust import Weighing, clipped
 from redac.sources.base import Array
 from redac.sources.gaps import CellTable, empty_rows, gap_scores, gap_share, may_have_gaps
 from redac.sources.reading import Given
+from redac.user_line import warn_user
 
 if TYPE_CHECKING:
     from redac.model.component_model import ComponentModel
     from redac.model.estimator import SparsePCA
 
-# From a warning of rows without any value to the line of the user.
-_DEPTH = 5
 # How many rows a warning names.
 _NAMED = 5
 
@@ -58,13 +56,13 @@ def fit(model: SparsePCA, given: Given, table: CellTable) -> None:
         outliers.keep(model, table, weighing, found.model)
     model._keep_run(found)
     model.__dict__.pop("n_passes_", None)  # all was read into memory
-    warn_of_empty(table.empty_rows, stacklevel=_DEPTH)
+    warn_of_empty(table.empty_rows)
     warn_of(model, found, run.problem)
 
 
 def scores(model: ComponentModel, given: Given) -> Array:
     """Scores of rows, some of which have gaps."""
-    warn_of_empty(empty_rows(given.values), stacklevel=4)
+    warn_of_empty(empty_rows(given.values))
     with given.naming_columns():
         return gap_scores(given.values, *_description(model))
 
@@ -85,16 +83,15 @@ def imputed(model: ComponentModel, given: Given) -> NDArray[Any]:
     return values
 
 
-def warn_of_empty(rows: NDArray[np.intp], *, stacklevel: int) -> None:
+def warn_of_empty(rows: NDArray[np.intp]) -> None:
     """One warning for all rows without any value."""
     if rows.size == 0:
         return
     shown = ", ".join(map(str, rows[:_NAMED])) + (", …" if rows.size > _NAMED else "")
-    warnings.warn(
+    warn_user(
         f"{rows.size} row(s) of X have no value at all (counted from 0: {shown}); their scores are "
         "zero, which stands for the mean. Drop them if that is not what you want.",
         EmptyRowsWarning,
-        stacklevel=stacklevel,
     )
 
 

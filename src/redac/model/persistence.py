@@ -25,6 +25,7 @@ from scipy.sparse import issparse
 from redac._version import __version__
 from redac.disk import DataFileError, decoding, refuse_no_text, write_atomically
 from redac.model import fitted
+from redac.user_line import warn_user
 
 # To be raised when files of this version could be misread by the one before.
 _FORMAT = 2
@@ -62,11 +63,10 @@ def packed(model: Any) -> Callable[[IO[bytes]], None]:
     params: dict[str, Any] = {}
     for name, value in model.get_params(deep=False).items():
         if name == "constraint" and value is not None:
-            warnings.warn(
+            warn_user(
                 f"constraint={value!r} is an object and is not written. The loaded model has all "
                 "that it has found; to fit it again, set its constraint first.",
                 UserWarning,
-                stacklevel=3,
             )
             params[name] = None
             continue

@@ -27,6 +27,9 @@ from redac.sources.local import LocalParts
 from redac.sources.progress import is_mapped
 from redac.sources.streams import checked_stream, is_streamed, stream_dtype
 
+# An error names so many columns.
+_NAMED = 5
+
 
 @dataclass(frozen=True)
 class Given:
@@ -73,11 +76,14 @@ class Given:
                 "ensure_all_finite": False,
                 "ensure_min_samples": least,
             }
-            if model is None:  # the message of an error is not to name an estimator
-                values = check_array(X, input_name="X", **rules)
-                validate_data(keeper, X, skip_check_array=True)
-            else:
-                values = validate_data(model, X, reset=reset, **rules)
+            with _naming_text_columns(X):
+                if model is None:  # the message of an error is not to name an estimator
+                    values = check_array(X, input_name="X", **rules)
+                    validate_data(keeper, X, skip_check_array=True)
+                else:
+                    values = validate_data(model, X, reset=reset, **rules)
+                if values.dtype.kind == "O":  # scikit-learn leaves those of polars as they are
+                    values = np.asarray(values, dtype=np.float64)
         return cls(values, getattr(keeper, "feature_names_in_", None))
 
     @property
@@ -181,8 +187,59 @@ def _with_nan(X: Any) -> Any:
     return type(X)(values, index=X.index, columns=X.columns)
 
 
+@contextmanager
+def _naming_text_columns(X: Any) -> Iterator[None]:
+    """Within this context an error about a frame names the columns that hold no numbers."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        yield
+        return
+    dates = [name for name in columns if _kind(X[name]) in ("M", "m")]
+    if dates:  # they would be read as numbers of nanoseconds
+        raise _no_numbers(dates, "dates or times")
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        text = [name for name in columns if not _is_numeric(X[name])]
+        if not text:
+            raise
+        raise _no_numbers(text, "text") from error
+
+
+def _no_numbers(names: list[Any], what: str) -> ValueError:
+    shown = ", ".join(map(repr, names[:_NAMED])) + (", …" if len(names) > _NAMED else "")
+    several = len(names) > 1
+    return ValueError(
+        f"Column{'s' if several else ''} {shown} of X hold{'' if several else 's'} {what}, not "
+        "numbers: leave them out, for instance with X.select_dtypes('number') of pandas, or encode "
+        "them."
+    )
+
+
+def _kind(column: Any) -> str:
+    """The kind of a column's type as NumPy names them; of others an approximation."""
+    found: str = getattr(column.dtype, "kind", "")
+    if found:
+        return found
+    return "M" if str(column.dtype).startswith(("Date", "Duration", "Time")) else "O"
+
+
+def _is_numeric(column: Any) -> bool:
+    """Whether all of a column can be read as numbers."""
+    try:
+        np.asarray(column.to_numpy(), dtype=np.float64)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
 def _refuse_other_than_two_dimensions(X: Any) -> None:
     """Raise if X is no table, before anything reads it into memory."""
+    if hasattr(X, "obsm") and hasattr(X, "varm"):
+        raise TypeError(
+            "X is an AnnData object; redac.anndata.sparse_pca(adata) fits it and keeps the result "
+            "in it, or give adata.X and feature_names=adata.var_names."
+        )
     n_dimensions = len(X.shape) if hasattr(X, "shape") else np.asarray(X).ndim
     if n_dimensions != 2:
         raise ValueError(
