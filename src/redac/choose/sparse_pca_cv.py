@@ -211,6 +211,7 @@ class SparsePCACV(ComponentModel):
         parameters.share("share", self.share)
 
     def _request(self, n_features: int) -> Request:
+        self.n_features_in_ = n_features  # the command line asks before any fit
         counts, ks = self.n_components, self.cardinality
         if counts is None:
             counts = range(1, max(1, min(_MOST_COMPONENTS, n_features // 2)) + 1)

@@ -66,7 +66,6 @@ def _server(options: argparse.Namespace) -> tuple[ExplorerServer, Any]:
     from redac.explore.server import ExplorerServer
 
     table, is_covariance = read_data(options)
-    terminal.about_data(table)
     d = table.values.shape[1]
     if isinstance(options.cardinality, (list, float)) or options.l1_bound is not None:
         raise ValueError("redac explore takes one whole number as --cardinality, and no --l1-bound")
@@ -92,4 +91,7 @@ def _server(options: argparse.Namespace) -> tuple[ExplorerServer, Any]:
             reason = error.strerror or error
             raise WorkFailedError(f"--port {options.port}: cannot listen ({reason})") from error
 
-    return fitting.with_progress(options, table, serve, options.max_iter)
+    made = fitting.with_progress(options, table, serve, options.max_iter)
+    # After the fit: a call that fails says so in one line, and says nothing else.
+    terminal.about_data(table)
+    return made
