@@ -27,6 +27,19 @@ export function label(x, y, text, attributes = {}) {
   return svg("text", { x, y, direction: "ltr", ...attributes }, text);
 }
 
+// How wide the pictures of a card may be. To ask the browser makes it lay out the page, so that each
+// answer is kept until the window changes.
+const rooms = new Map();
+
+export function room(body, most) {
+  if (!rooms.get(body)) rooms.set(body, body.clientWidth);
+  return Math.min(rooms.get(body) || 360, most);
+}
+
+export function forgetRooms() {
+  rooms.clear();
+}
+
 const ruler = document.createElement("canvas").getContext("2d");
 const cuts = new Map();
 

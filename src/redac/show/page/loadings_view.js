@@ -1,6 +1,6 @@
 // Bars: one panel for each component.
 
-import { cut, html, label, number, picture, svg } from "./elements.js";
+import { cut, html, label, number, picture, room, svg } from "./elements.js";
 import { linear } from "./axes.js";
 import { component, emphasis, name, shown } from "./state.js";
 
@@ -21,9 +21,9 @@ export function drawLoadings(card) {
 }
 
 function panelWidth(body, r) {
-  const room = body.clientWidth || 360;
-  const across = Math.max(1, Math.min(r, Math.floor((room + 16) / 296)));
-  return Math.min(Math.floor((room - 16 * (across - 1)) / across), 560);
+  const all = room(body, 4000);
+  const across = Math.max(1, Math.min(r, Math.floor((all + 16) / 296)));
+  return Math.min(Math.floor((all - 16 * (across - 1)) / across), 560);
 }
 
 function panel(place, i, width, largest) {

@@ -1,5 +1,6 @@
 // The page: every view draws what the state says, whenever the state has changed.
 
+import { forgetRooms } from "./elements.js";
 import { data, change, listen, show, shown } from "./state.js";
 import { closest, drawControls, drawFound, prepareControls } from "./controls.js";
 import { drawLoadings } from "./loadings_view.js";
@@ -103,6 +104,7 @@ let width = innerWidth;
 addEventListener("resize", () => {
   if (innerWidth === width) return;
   width = innerWidth;
+  forgetRooms();
   draw("size");
 });
 addEventListener("beforeprint", () => {

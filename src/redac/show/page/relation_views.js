@@ -1,6 +1,6 @@
 // Which components say the same thing, which features are found again, and which rows stand out.
 
-import { cut, html, label, number, picture, svg } from "./elements.js";
+import { cut, html, label, number, picture, room, svg } from "./elements.js";
 import { frame, linear, ticks } from "./axes.js";
 import { component, data, emphasis, name, rowName, shown } from "./state.js";
 
@@ -9,7 +9,7 @@ export function drawOverlap(card) {
   card.hidden = place.r < 2;
   if (card.hidden) return;
   const body = card.querySelector(".body");
-  const width = Math.min(body.clientWidth || 360, 520);
+  const width = room(body, 520);
   const margin = 38;
   const side = Math.min((width - margin) / place.r, 58);
   const parts = [];
@@ -55,7 +55,7 @@ export function drawStability(card) {
   card.hidden = !steady;
   if (card.hidden) return;
   const body = card.querySelector(".body");
-  const width = Math.min(body.clientWidth || 360, 620);
+  const width = room(body, 620);
   const r = shown.place.r;
   const left = Math.min(190, width * 0.42);
   const side = Math.min((width - left) / r, 52);
@@ -95,7 +95,7 @@ export function drawOutliers(card) {
   card.hidden = !found;
   if (card.hidden) return;
   const body = card.querySelector(".body");
-  const width = Math.min(body.clientWidth || 360, 640);
+  const width = room(body, 640);
   const height = 320;
   const box = { left: 52, right: width - 12, top: 10, bottom: height - 44 };
   const [far, wide] = found.cutoffs;

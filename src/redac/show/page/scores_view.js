@@ -1,6 +1,6 @@
 // Scores as points, and with arrows as a biplot.
 
-import { cut, html, label, number, picture, svg } from "./elements.js";
+import { cut, html, label, number, picture, room, svg } from "./elements.js";
 import { frame, linear, ticks } from "./axes.js";
 import { component, data, emphasis, name, rowName, shown } from "./state.js";
 
@@ -15,7 +15,7 @@ export function drawScores(card) {
     card.querySelector(".legend").replaceChildren();
     return;
   }
-  const width = Math.min(body.clientWidth || 360, 760);
+  const width = room(body, 760);
   const height = Math.round(Math.min(Math.max(width * 0.72, 300), 520));
   body.replaceChildren(shown.biplot ? biplot(place, width, height) : plain(place, width, height));
   card.querySelector(".legend").replaceChildren(...legend());

@@ -1,13 +1,13 @@
 // What components explain: one after the other, and along the path.
 
-import { html, label, number, picture, svg } from "./elements.js";
+import { html, label, number, picture, room, svg } from "./elements.js";
 import { frame, linear, logarithmic, powerTicks, ticks } from "./axes.js";
 import { component, counts, data, places, show, shown } from "./state.js";
 
 export function drawScree(card) {
   const place = shown.place;
   const body = card.querySelector(".body");
-  const width = Math.min(body.clientWidth || 360, 640);
+  const width = room(body, 640);
   const height = 270;
   const box = { left: 46, right: width - 10, top: 10, bottom: height - 40 };
   const sums = place.shares.map(((sum) => (share) => (sum += share))(0));
@@ -60,7 +60,7 @@ export function drawTradeOff(card) {
   card.hidden = data.places.length < 2;
   if (card.hidden) return;
   const body = card.querySelector(".body");
-  const width = Math.min(body.clientWidth || 360, 640);
+  const width = room(body, 640);
   const height = 300;
   const box = { left: 46, right: width - 12, top: 10, bottom: height - 40 };
   const hasQ2 = data.places.some((place) => place.q2 !== undefined);
