@@ -20,8 +20,9 @@ from helpers import (
     unit_columns,
 )
 from redac.constraints import L0, L1, Nonnegative, oriented
+from redac.solver.orthomax import varimax
 from redac.solver.problem import Problem
-from redac.solver.starts import Starts, varimax
+from redac.solver.starts import Starts
 from redac.solver.strategy import Strategy
 from redac.solver.sweep import Solution, Status, directions, placed, sweeps
 from redac.solver.variance import Explained, separation

@@ -6,9 +6,34 @@ factor A (AᵀA = S) returns a new factor. Mackey (2009) compares them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from redac.sources.base import Array
+
+# What is left of a factor below this share of its norm is rounding: variances are known to 1e-16 of
+# the largest at best, and a factor of a covariance matrix to the root of that.
+_EXHAUSTED = 1e-7
+
+
+def one_by_one(
+    A: Array, cardinalities: Sequence[int], component: Callable[[Array, int], Array]
+) -> Array:
+    """Components, each found for its cardinality on a factor without those before it."""
+    V = np.zeros((A.shape[1], len(cardinalities)))
+    deflated = A
+    for i, k in enumerate(cardinalities):
+        if is_exhausted(deflated, A):
+            break
+        V[:, i] = component(deflated, k)
+        deflated = project_factor(deflated, V[:, i])
+    return V
+
+
+def is_exhausted(deflated: Array, A: Array) -> bool:
+    """Whether deflation left nothing of A but rounding."""
+    return bool(np.linalg.norm(deflated) <= _EXHAUSTED * np.linalg.norm(A))
 
 
 def project(S: Array, v: Array) -> Array:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from redac.methods.deflation import project_factor, residual
+from redac.methods.deflation import is_exhausted, project_factor, residual
 from redac.methods.gpower_search import L0_PENALTY, L1_PENALTY, ThresholdSearch, Unit
 from redac.methods.method_data import MethodData
-from redac.methods.pathspca import is_exhausted, leading_on_support
+from redac.methods.pathspca import leading_on_support
 from redac.parameters import count
 from redac.sources.base import Array
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from redac.sources import Source
 from redac.sources.base import Array
+from redac.sources.data import Data
 
 # Forming a d × d matrix beyond this order is refused: it would take gigabytes.
 _MOST_FEATURES = 20_000
@@ -24,6 +25,7 @@ class MethodData:
     """
 
     source: Source
+    samples: Data | None = None  # the rows, for methods for which S is not enough
 
     @property
     def n_features(self) -> int:

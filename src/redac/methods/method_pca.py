@@ -8,7 +8,7 @@ import numpy as np
 
 from redac.methods.registry import find_components
 from redac.model.component_model import ComponentModel
-from redac.sources import Source, as_source
+from redac.sources import Data, Source, as_source
 
 
 class MethodPCA(ComponentModel):
@@ -62,14 +62,16 @@ class MethodPCA(ComponentModel):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find components of X (n_samples × n_features, dense or sparse); y is ignored."""
         given, data = self._read(X, standardize=self.standardize)
-        return self._fit_source(as_source(data), dtype=given.float_dtype)
+        return self._fit_source(as_source(data), given.float_dtype, data)
 
     def fit_covariance(self, S: Any, n_samples: int | None = None) -> Self:
         """Find components from a covariance or correlation matrix."""
         source = self._read_covariance(S, n_samples, standardize=self.standardize)
-        return self._fit_source(source, dtype=np.dtype(np.float64))
+        return self._fit_source(source, np.dtype(np.float64))
 
-    def _fit_source(self, source: Source, dtype: np.dtype[Any]) -> Self:
+    def _fit_source(
+        self, source: Source, dtype: np.dtype[Any], samples: Data | None = None
+    ) -> Self:
         cardinality = 1.0 if self.cardinality is None else self.cardinality
         components = find_components(
             source,
@@ -78,6 +80,7 @@ class MethodPCA(ComponentModel):
             cardinality=cardinality,
             random_state=self.random_state,
             options=dict(self.options or {}),
+            samples=samples,
         )
         self._keep_components(components.T, source, dtype, sort=False)
         return self

@@ -8,17 +8,13 @@ import numpy as np
 from scipy.linalg import eigh
 
 from redac.constraints import normalized
-from redac.methods.deflation import project_factor
+from redac.methods.deflation import one_by_one
 from redac.methods.method_data import MethodData
 from redac.sources.base import Array, Indices
 
 # Values this close, relative to the largest, are equal: what is left is rounding. Correlation
 # matrices have a diagonal of ones, and rounding must not choose among them.
 _TIE = 1e-9
-
-# What is left of a factor below this share of its norm is rounding: variances are known to 1e-16 of
-# the largest at best, and a factor of a covariance matrix to the root of that.
-_EXHAUSTED = 1e-7
 
 
 def pathspca(data: MethodData, cardinalities: Sequence[int]) -> Array:
@@ -36,14 +32,9 @@ def pathspca(data: MethodData, cardinalities: Sequence[int]) -> Array:
     deterministic method, or when the supports for all cardinalities up to k are wanted, since each
     contains the one before.
     """
-    V = np.zeros((data.n_features, len(cardinalities)))
-    A = data.A
-    for j, k in enumerate(cardinalities):
-        if is_exhausted(A, data.A):
-            break
-        V[:, j] = leading_on_support(A, greedy_support(A, k))
-        A = project_factor(A, V[:, j])
-    return V
+    return one_by_one(
+        data.A, cardinalities, lambda A, k: leading_on_support(A, greedy_support(A, k))
+    )
 
 
 def greedy_support(A: Array, k: int) -> Indices:
@@ -69,11 +60,6 @@ def leading_on_support(A: Array, support: Indices) -> Array:
     else:
         v[support] = _leading_eigenvector(columns.T @ columns)
     return v
-
-
-def is_exhausted(deflated: Array, A: Array) -> bool:
-    """Whether deflation left nothing of A but rounding."""
-    return bool(np.linalg.norm(deflated) <= _EXHAUSTED * np.linalg.norm(A))
 
 
 def first_largest(values: Array) -> int:

@@ -10,9 +10,8 @@ import numpy as np
 
 from redac.constraints import L1, normalized
 from redac.exceptions import CardinalityWarning
-from redac.methods.deflation import residual
+from redac.methods.deflation import is_exhausted, residual
 from redac.methods.method_data import MethodData
-from redac.methods.pathspca import is_exhausted
 from redac.methods.tuning import cardinality_of
 from redac.sources.base import Array
 from redac.user_line import warn_user

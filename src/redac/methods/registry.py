@@ -17,22 +17,29 @@ from redac.exceptions import CardinalityWarning
 from redac.methods import (
     alspca,
     classic,
+    dcpca,
     dspca,
     empca,
     gpower,
     gpower_block,
+    gspca,
     nspca,
+    orthogonal,
     pathspca,
     pmd,
     redac_method,
+    rotation,
+    rspca,
     rsvd,
+    scotlass,
     spca,
+    tpower,
 )
 from redac.methods.method_data import MethodData
 from redac.signs import largest_entry_positive
-from redac.sources import Source
+from redac.sources import Data, Source, as_source
 from redac.sources.base import Array
-from redac.sources.reading import read_source
+from redac.sources.reading import Given, read_covariance
 from redac.user_line import warn_user
 
 
@@ -49,6 +56,9 @@ class Method:
         components itself.
     sparse : whether it heeds the cardinalities at all.
     instead : the option, if any, that sets the sparsity in place of the cardinalities.
+    orthogonal : whether it keeps components orthogonal; small cardinalities may then be out of its
+        reach.
+    needs_samples : whether a covariance matrix is not enough.
     """
 
     name: str
@@ -57,6 +67,8 @@ class Method:
     total: bool = False
     sparse: bool = True
     instead: str | None = None
+    orthogonal: bool = False
+    needs_samples: bool = False
 
     @property
     def options(self) -> list[str]:
@@ -77,9 +89,13 @@ _ALL = (
     Method("redac_l1", redac_method.redac_l1),
     Method("pca", classic.pca, sparse=False),
     Method("thresholding", classic.thresholding),
+    Method("rotation", rotation.rotation),
+    Method("scotlass", scotlass.scotlass, orthogonal=True, instead="l1_bound"),
     Method("spca", spca.spca),
     Method("dspca", dspca.dspca),
+    Method("gspca", gspca.gspca),
     Method("pathspca", pathspca.pathspca),
+    Method("dcpca", dcpca.dcpca),
     Method("rsvd_l0", rsvd.rsvd_l0),
     Method("rsvd_l1", rsvd.rsvd_l1),
     Method("rsvd_scad", rsvd.rsvd_scad),
@@ -90,6 +106,9 @@ _ALL = (
     Method("gpower_l1_block", gpower_block.gpower_l1_block, total=True),
     Method("alspca", alspca.alspca, total=True),
     Method("pmd", pmd.pmd),
+    Method("tpower", tpower.tpower),
+    Method("orthogonal", orthogonal.orthogonal, orthogonal=True),
+    Method("rspca", rspca.rspca, needs_samples=True),
     Method("redac_l0_nonnegative", redac_method.redac_l0_nonnegative, nonnegative=True),
     Method("redac_l1_nonnegative", redac_method.redac_l1_nonnegative, nonnegative=True),
     Method("nspca", nspca.nspca, nonnegative=True, total=True, instead="beta"),
@@ -148,13 +167,15 @@ def sparse_pca(
         nothing.
     """
     _check_options(find_method(method), options)  # before X is read, which may take long
+    samples = None if covariance else Given.of(X).about_own_mean()
     return find_components(
-        read_source(X, covariance=covariance),
+        read_covariance(X) if samples is None else as_source(samples),
         method,
         n_components,
         cardinality=cardinality,
         random_state=random_state,
         options=options,
+        samples=samples,
     )
 
 
@@ -166,8 +187,9 @@ def find_components(
     cardinality: Any,
     random_state: Any,
     options: dict[str, Any],
+    samples: Data | None = None,
 ) -> NDArray[np.float64]:
-    """``sparse_pca`` on a source."""
+    """``sparse_pca`` on a source, and on the samples behind it if there are any."""
     chosen = find_method(method)
     _check_options(chosen, options)
     d = source.n_features
@@ -175,7 +197,7 @@ def find_components(
     cardinalities = parameters.cardinalities(cardinality, r, d)
     if chosen.randomised:
         options = {**options, "rng": check_random_state(random_state)}
-    V = chosen.run(MethodData(source), cardinalities, **options)
+    V = chosen.run(MethodData(source, samples), cardinalities, **options)
     components = largest_entry_positive(np.array([normalized(v) for v in V.T]))
     if chosen.sparse and options.get(chosen.instead or "") is None:
         _warn_of_other_cardinalities(chosen, components, cardinalities)

@@ -28,8 +28,8 @@ def threshold_to(y: Array, k: int, shrink: Shrinkage) -> Array:
     return thresholded
 
 
-def soft(y: Array, t: float) -> Array:
-    """Magnitudes lessened by t."""
+def soft(y: Array, t: float | Array) -> Array:
+    """Magnitudes lessened by t, or by one t for each."""
     return np.copysign(np.maximum(np.abs(y) - t, 0.0), y)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from redac.solver.climb import Start, promising
 from redac.solver.iterate import NOISE
+from redac.solver.orthomax import varimax
 from redac.solver.problem import Problem
 from redac.solver.redraw import in_turn
 from redac.solver.search import Search
@@ -184,26 +185,6 @@ class Starts:
         lengths = np.linalg.norm(loadings, axis=0)
         order = np.argsort(-lengths, kind="stable")
         return loadings[:, order] / np.where(lengths[order] > 0, lengths[order], 1.0)
-
-
-def varimax(loadings: Array, most_rounds: int = 100, tol: float = 1e-4) -> Array:
-    """Rotate loadings (d × r) so that the variance of their squares is largest (Kaiser 1958).
-
-    Features without any loading, such as those that do not vary, have no part in that variance.
-    """
-    rotation = np.eye(loadings.shape[1])
-    criterion = 0.0
-    used = loadings[loadings.any(axis=1)]
-    for _ in range(most_rounds if used.size else 0):
-        L = used @ rotation
-        squares = L * L
-        gradient = used.T @ (L * (squares - squares.mean(axis=0)))
-        left, singular, right = np.linalg.svd(gradient)
-        rotation = left @ right
-        if singular.sum() <= criterion * (1 + tol):
-            break
-        criterion = singular.sum()
-    return loadings @ rotation
 
 
 def _concentrated(Q: Array, k: int, U: Array) -> tuple[Array, Array]:
