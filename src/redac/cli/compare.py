@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     check_file(options)
     table, is_covariance = read_data(options)
     asked = None if options.methods is None else options.methods.split(",")
-    names = methods_to_compare(asked)
+    names = methods_to_compare(asked, covariance=is_covariance)
     settings = {
         "n_components": component_count(options, table.values.shape[1], options.cardinality),
         "cardinality": options.cardinality,

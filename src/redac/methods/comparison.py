@@ -71,14 +71,19 @@ def compare(
         "standardize": standardize,
         "random_state": random_state,
     }
-    names = methods_to_compare(methods)
+    names = methods_to_compare(methods, covariance=covariance)
     return comparison_table(list(measured(X, names, covariance=covariance, **settings)))
 
 
-def methods_to_compare(names: Sequence[str] | None) -> list[str]:
-    """Names, checked; all methods without a sign constraint where none are given."""
+def methods_to_compare(names: Sequence[str] | None, *, covariance: bool = False) -> list[str]:
+    """Names, checked; all methods without a sign constraint, and that a covariance matrix is enough
+    for if it is all there is, where none are given."""
     if names is None:
-        return [name for name, method in METHODS.items() if not method.nonnegative]
+        return [
+            name
+            for name, method in METHODS.items()
+            if not (method.nonnegative or (method.needs_samples and covariance))
+        ]
     return [find_method(name.strip()).name for name in names]
 
 

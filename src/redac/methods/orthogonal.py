@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from redac.constraints import L0, normalized
 from redac.methods.method_data import MethodData
 from redac.methods.tpower import tpower
 from redac.sources.base import Array, Indices
+from redac.user_line import warn_user
 
 # The weights of the penalty, in units of the largest eigenvalue: from hardly any to one beside
 # which nothing else counts. Finer steps found nothing better on pitprops and wine.
@@ -70,11 +70,10 @@ def orthogonal(
     if found:
         return max(found, key=problem.variance)
     closest = min(tried, key=problem.violation)
-    warnings.warn(
+    warn_user(
         f"orthogonal: the largest cosine between {between} is {problem.violation(closest):.2g}, "
         f"more than tol={tol:g}; ask for smaller or larger cardinalities, or for fewer components.",
         ConvergenceWarning,
-        stacklevel=3,
     )
     return closest
 

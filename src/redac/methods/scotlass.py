@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from redac.methods.method_data import MethodData
 from redac.methods.tuning import cardinality_of, tune_penalty
 from redac.sources.base import Array
 from redac.sources.spectrum import leading_eigenvectors
+from redac.user_line import warn_user
 
 # Steps from one guess of which loadings are zero to the next; mostly a handful do.
 _MOST_GUESSES = 30
@@ -101,11 +101,10 @@ def _within(ascent: Ascension, bound: float, starts: Array, what: str) -> Array:
         v = ascent.end(start, bound)
         if v.any() and float(np.abs(v).sum()) <= bound * (1 + _ROUNDING):
             return v
-    warnings.warn(
+    warn_user(
         f"{what}: found no unit vector with l1_bound={bound:g} that is orthogonal to the "
         "components before it; it is zero. Give a larger bound or ask for fewer components.",
         ConvergenceWarning,
-        stacklevel=3,
     )
     return np.zeros(len(starts))
 
