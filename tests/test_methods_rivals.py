@@ -20,7 +20,7 @@ from redac.methods.pathspca import pathspca
 from redac.methods.pmd import rank_one
 from redac.methods.rotation import oblimin, overlap, rotation
 from redac.methods.rspca import DeflatedSamples, sign_steps
-from redac.methods.scotlass import best_orthogonal, scotlass
+from redac.methods.scotlass import Ascension, best_orthogonal, scotlass, within
 from redac.methods.tpower import tpower, truncated_power
 from redac.solver.orthomax import orthomax
 from redac.sources import as_data, covariance_source
@@ -145,9 +145,13 @@ def test_the_step_of_scotlass_is_unbeaten():
 
 
 def test_scotlass_says_when_a_bound_is_too_tight():
-    with pytest.warns(ConvergenceWarning, match="found no unit vector with l1_bound=1 "):
-        V = scotlass(of_covariance(PITPROPS[:4, :4] + 0.0), [4] * 4, l1_bound=1.2)
-    assert not V.all(axis=0).any()
+    """Across (1, 1, 1) no unit vector has an l1 norm below the root of two."""
+    ascent = Ascension(of_covariance(PITPROPS[:3, :3]).A, np.full((3, 1), 3**-0.5), 1e-6, 200)
+    with pytest.warns(ConvergenceWarning, match="found no unit vector with l1_bound=1.2"):
+        assert not within(ascent, 1.2, np.eye(3), "scotlass, component 2").any()
+    found = within(ascent, 1.5, np.eye(3), "scotlass, component 2")
+    assert abs(found.sum()) < 1e-9
+    assert np.abs(found).sum() <= 1.5 * (1 + 1e-8)
 
 
 # ------------------------------------------------------------ DCPCA

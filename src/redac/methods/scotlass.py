@@ -69,7 +69,7 @@ def scotlass(
         if l1_bound is None:
             V[:, i] = _with_cardinality(ascent, k, _axes(outside, 1)[:, 0], what)
         else:
-            V[:, i] = _within(ascent, l1_bound, _axes(outside, _MOST_STARTS), what)
+            V[:, i] = within(ascent, l1_bound, _axes(outside, _MOST_STARTS), what)
         if V[:, i].any():
             found.add(V[:, i])
     return V
@@ -95,7 +95,7 @@ def _with_cardinality(ascent: Ascension, k: int, start: Array, what: str) -> Arr
     )
 
 
-def _within(ascent: Ascension, bound: float, starts: Array, what: str) -> Array:
+def within(ascent: Ascension, bound: float, starts: Array, what: str) -> Array:
     """The component from the first start that leads to one within the bound."""
     for start in starts.T:
         v = ascent.end(start, bound)
