@@ -15,8 +15,9 @@ from redac.sources.base import Array, Indices
 from redac.user_line import warn_user
 
 # The weights of the penalty, in units of the largest eigenvalue: from hardly any to one beside
-# which nothing else counts. Finer steps found nothing better on pitprops and wine.
-_WEIGHTS = tuple(0.1 * 4.0**i for i in range(7))
+# which nothing else counts. In steps of four instead of two, components of 7, 4, 4, 1, 1 and 1
+# features explain 76.98 instead of 79.85 % of pitprops.
+_WEIGHTS = tuple(0.1 * 2.0**i for i in range(14))
 # Steps for one component before the others have their turn.
 _STEPS = 20
 # Sweeps over all components for one weight, and for fixed supports.
