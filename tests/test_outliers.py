@@ -13,7 +13,16 @@ from scipy.linalg import subspace_angles
 from helpers import assert_same_loadings
 from redac import SparsePCA
 from redac.datasets import make_hastie
-from redac.solver.robust import CORE, CUT, Weighing, cell_losses, cell_weights, clipped
+from redac.solver.robust import (
+    CORE,
+    CUT,
+    Weighing,
+    cell_losses,
+    cell_weights,
+    clipped,
+    limit,
+    withdrawn,
+)
 from redac.sources.cells import CellModel, Cells
 
 KINDS = ("cells", "rows", "both")
@@ -208,6 +217,37 @@ def test_what_is_refused():
         SparsePCA(robust="cells").fit(sparse.csr_array(X))
     with pytest.raises(ValueError, match="fitted with robust='rows'"):
         SparsePCA(2, cardinality=4, robust="rows").fit(X).certificate()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sweeps", [1, 7])
+def test_few_sweeps_are_a_warning_and_no_trouble(kind, sweeps):
+    X, _ = bad_rows(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SparsePCA(2, cardinality=4, robust=kind, max_iter=sweeps).fit(X)
+    assert 1 <= model.n_iter_ <= sweeps
+    assert len(model.objective_history_) == model.n_iter_
+    assert np.isfinite(model.transform(X)).all()
+
+
+@pytest.mark.parametrize("bad", [0, 20])
+def test_what_is_far_does_not_depend_on_how_far_the_bad_are(bad):
+    distances = np.abs(np.random.default_rng(bad).normal(30.0, 2.0, 400))
+    distances[: bad * 4] *= 1.5
+    cut = limit(distances)
+    assert limit(np.where(np.arange(400) < bad * 4, 1e6, distances)) == pytest.approx(cut)
+    assert 33.0 < cut < 35.0  # 30 and 1.96 deviations are 33.9
+
+
+def test_cells_far_from_the_median_are_put_back_to_it():
+    X, _ = bad_cells(0, 0.1)
+    cells = Cells(np.ascontiguousarray(X.T), np.ones(X.T.shape, dtype=bool), np.ones(200))
+    drawn, medians = withdrawn(cells).X.T, np.median(X, axis=0)
+    spread = 1.4826 * np.median(np.abs(X - medians), axis=0)
+    z = np.abs(X - medians) / spread
+    np.testing.assert_allclose(drawn[z < 1.4], X[z < 1.4], atol=1e-9)
+    np.testing.assert_allclose((drawn - medians)[z > 4.1], 0.0, atol=1e-9)
 
 
 def test_columns_that_hardly_vary_are_no_trouble():
