@@ -13,6 +13,7 @@ from scipy.linalg import subspace_angles
 from helpers import assert_same_loadings
 from redac import SparsePCA
 from redac.datasets import make_hastie
+from redac.solver.distances import limit
 from redac.solver.robust import (
     CORE,
     CUT,
@@ -20,7 +21,6 @@ from redac.solver.robust import (
     cell_losses,
     cell_weights,
     clipped,
-    limit,
     withdrawn,
 )
 from redac.sources.cells import CellModel, Cells

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from redac.model.fitted import OF_ROBUST_FITS
-from redac.solver.robust import Weighing, score_cutoff
+from redac.solver.distances import score_cutoff
+from redac.solver.robust import Weighing
 from redac.sources.base import Array
 from redac.sources.cells import CellModel
 from redac.sources.gaps import CellTable

@@ -32,8 +32,9 @@ from redac.sources.cells import CellModel, Cells
 _RIDGE_ROUNDS = 8
 _FIRST_RIDGE = 1.0
 # Where cells may be wild: so many halves of the samples are started from, with so many rounds of
-# weights from each. Then the scale of columns and the rows that count are settled: to settle them
-# once more from there let in more bad rows on ten of Hubert's sets.
+# weights from each. Then the scale of columns and the rows that count are settled. Of rows first
+# nearly all come back: among clean ones the nearest may be those of another model. To let them back
+# twice where cells may be wild, too, let in more bad rows on ten of Hubert's sets.
 _HALVES = 4
 _WEIGHINGS = 10
 
@@ -153,9 +154,11 @@ class Refinement:
             yield from self._fitted()
             return
         yield from self._typical(self.weighing)
-        self.weighing = self.weighing.settled(self._step.solution.model)
-        self._put(self._step.with_ridge(self._step.solution.ridge).weighed(self.weighing))
-        yield from self._fitted()
+        free = self.weighing
+        for strict in (False, True) if free.kind == "rows" else (True,):
+            self.weighing = free.settled(self._step.solution.model, strict=strict)
+            self._put(self._step.with_ridge(self._step.solution.ridge).weighed(self.weighing))
+            yield from self._fitted()
 
     def _typical(self, weighing: Weighing) -> Iterator[None]:
         """From several starts to the model that leaves least of typical cells or rows."""
@@ -173,10 +176,9 @@ class Refinement:
         if kind == "cells":
             yield self._step.solution.V, tame.means
         if kind == "both":
-            tame = withdrawn(self.cells)
-            yield self._sought(tame)
+            yield self._sought(withdrawn(self.cells))
             return
-        # Bad rows that lie near each other can be fitted well: the middle is to be trusted alone.
+        # Bad rows that lie near each other can be fitted well. The middle is to be trusted alone.
         for half in halves(self.cells, kind, _HALVES if kind == "cells" else 1):
             yield self._sought(tame.of_samples(half))
 

@@ -16,33 +16,31 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
 
+from redac.solver.distances import (
+    EXACT,
+    KEPT,
+    NORMAL,
+    generous_limit,
+    limit,
+    score_cutoff,
+    score_distances,
+)
 from redac.sources.base import Array
 from redac.sources.cells import CellModel, Cells
 
 # Of (0, 4.685), which is Tukey's loss, (1, 5) and (2, 6) the one with which most supports were
 # exact on twenty Hastie sets with wild cells; what lies in the core has a weight of exactly one.
 CORE, CUT = 2.0, 6.0
-KEPT = 0.75  # a usual choice: up to a quarter of the rows may be bad
 # A cell is clipped, before anything is fitted, at so many deviations from the median.
 _CLIP = 2.5
 # Or it is put back to the median: not at all up to the first of these, wholly from the second on.
 _BACK = 1.5, 4.0
-# What makes the median of absolute deviations a standard deviation, for normal numbers.
-_NORMAL = 1.4826
-# Of rows that are as they should be one in forty is farther: the cube root of the square of a
-# distance is nearly normal.
-_FAR, _TYPICAL = 1.96, 0.975
-# The lower quartile of normal numbers, far from bad rows, is so many deviations from the median.
-_QUARTILE = 0.6745
 # Of 2, 3, 4 and 6 the one with which angles were smallest on ten of Hubert's sets with bad rows,
 # with wild cells and without.
 _CAP = 3.0
 # Rounds in which the rows in the middle are found.
 _MIDDLE_ROUNDS = 3
-# A column whose residuals are less than this share of its spread is fitted exactly.
-_EXACT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -89,12 +87,18 @@ class Weighing:
         offset = float(np.einsum("ij,ij->", offsets, counted))
         return replace(self.cells, weights=weights * rows, offset=offset, unit=self.unit)
 
-    def settled(self, model: CellModel) -> Weighing:
+    def settled(self, model: CellModel, *, strict: bool = True) -> Weighing:
         """With σ and rows fixed at what belongs to a model: all rows that are not too far count."""
         E = self._residuals(model)
         rows = np.ones(self.cells.n_samples)
         if self.kind != "cells":
-            rows = np.where(self._farness(model, self._kept(model)) <= 1.0, 1.0, 0.0)
+            kept = self._kept(model)
+            if strict:
+                near = self._farness(model, kept) <= 1.0
+            else:
+                distances = self._distances(E, kept)
+                near = distances <= generous_limit(distances)
+            rows = np.where(near, 1.0, 0.0)
         return replace(self, scale=self._sigma(E, rows), rows=rows)
 
     def distances(self, model: CellModel) -> Array:
@@ -159,7 +163,7 @@ class Weighing:
             return self.scale
         chosen = rows > 0.0
         sigma = _deviations(self.cells.of_samples(chosen), E[:, chosen])
-        sigma = np.maximum(sigma, _EXACT * self.spread)
+        sigma = np.maximum(sigma, EXACT * self.spread)
         return np.where(sigma > 0.0, sigma, 1.0)
 
     def _kept(self, model: CellModel) -> Array:
@@ -167,7 +171,11 @@ class Weighing:
         rows = np.ones(self.cells.n_samples)
         if self.kind == "cells":
             return rows
-        order = np.argsort(self._farness(model, rows), kind="stable")
+        if self.kind == "rows":  # as it is their squares that are summed
+            far = self._distances(self._residuals(model), rows)
+        else:
+            far = self._farness(model, rows)
+        order = np.argsort(far, kind="stable")
         weight = np.cumsum(self.cells.roots[order] ** 2)
         rows[order[weight > KEPT * weight[-1]]] = 0.0
         return rows
@@ -200,39 +208,6 @@ class Weighing:
         seen = np.count_nonzero(there, axis=0)
         sums = (squares * there).sum(axis=0)
         return np.asarray(np.sqrt(sums * (len(there) / np.maximum(seen, 1))))
-
-
-def limit(distances: Array) -> float:
-    """The distance that one row in forty exceeds of those that are as they should be.
-
-    How many these are is found from below: the quartiles of the nearest rows tell how far others
-    of their kind may be, and those that are no farther count as well.
-    """
-    roots, found = np.sort(np.cbrt(distances**2)), 0.0
-    count = int(np.ceil(KEPT * roots.size))
-    while True:
-        share = min(count / (_TYPICAL * roots.size), 1.0)
-        low, centre = np.quantile(roots, [share / 4, share / 2])
-        found = max(found, float(centre + _FAR * (centre - low) / _QUARTILE))
-        within = int(np.searchsorted(roots, found, side="right"))
-        if within <= count:
-            return float(found**1.5)
-        count = within
-
-
-def score_distances(U: Array, typical: NDArray[np.bool_]) -> Array:
-    """Mahalanobis distances of scores from zero by those of typical rows."""
-    chosen = U[typical]
-    values, axes = np.linalg.eigh(chosen.T @ chosen / max(len(chosen), 1))
-    spread = np.sqrt(np.maximum(values, 0.0))
-    along = U @ axes
-    known = spread > _EXACT * spread.max(initial=0.0)
-    return np.asarray(np.linalg.norm(along[:, known] / spread[known], axis=1))
-
-
-def score_cutoff(r: int) -> float:
-    """One in forty normal scores of r components is farther."""
-    return float(np.sqrt(chi2.ppf(0.975, r)))
 
 
 def cell_weights(z: Array, core: float = CORE, cut: float = CUT) -> Array:
@@ -282,7 +257,7 @@ def _raw(cells: Cells) -> Array:
 
 def _deviations(cells: Cells, E: Array) -> Array:
     """Robust standard deviations of deviations E, over the cells that are there."""
-    return _NORMAL * _medians(cells, np.abs(E))
+    return NORMAL * _medians(cells, np.abs(E))
 
 
 def _medians(cells: Cells, values: Array) -> Array:
