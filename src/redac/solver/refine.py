@@ -32,9 +32,9 @@ from redac.sources.cells import CellModel, Cells
 _RIDGE_ROUNDS = 8
 _FIRST_RIDGE = 1.0
 # Where cells may be wild: so many halves of the samples are started from, with so many rounds of
-# weights from each. Then the scale of columns and the rows that count are settled. Of rows first
-# nearly all come back: among clean ones the nearest may be those of another model. To let them back
-# twice where cells may be wild, too, let in more bad rows on ten of Hubert's sets.
+# weights from each. Then the scale of columns and the rows that count are settled, twice: of rows
+# first nearly all come back, for among clean ones the nearest may be those of another model. Where
+# rows and cells may be wild a second time let in more bad rows on ten of Hubert's sets.
 _HALVES = 4
 _WEIGHINGS = 10
 
@@ -155,7 +155,7 @@ class Refinement:
             return
         yield from self._typical(self.weighing)
         free = self.weighing
-        for strict in (False, True) if free.kind == "rows" else (True,):
+        for strict in (True,) if free.kind == "both" else (False, True):
             self.weighing = free.settled(self._step.solution.model, strict=strict)
             self._put(self._step.with_ridge(self._step.solution.ridge).weighed(self.weighing))
             yield from self._fitted()
