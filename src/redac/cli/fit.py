@@ -17,6 +17,7 @@ from redac.cli.inputs import (
     whole_or_share,
 )
 from redac.cli.results import add_force, answer, check_folder
+from redac.cli.rule_options import add_rules, bound_by_rules, rules_of
 from redac.cli.signals import INTERRUPTED
 from redac.disk import write_atomically, write_text
 from redac.files.together import written_together
@@ -60,6 +61,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         help="wild cells, wild rows or both lose their weight",
     )
     _add_bounds(parser)
+    add_rules(parser)
     _add_search(parser)
     parser.add_argument(
         "--samples",
@@ -159,7 +161,8 @@ def run(options: argparse.Namespace) -> int:
     check_folder(options, RESULT)
     table, is_covariance = read_data(options)
     reason = None
-    if options.cardinality is None and options.l1_bound is None:
+    is_bound = options.l1_bound is not None or bound_by_rules(options)
+    if options.cardinality is None and not is_bound:
         reason = choosing.settle_numbers(options, table, is_covariance)
     model = model_of(options, table.values.shape[1])
     caught = fitting.fit_table(model, options, table, is_covariance)
@@ -182,12 +185,15 @@ def conclude(
 ) -> None:
     """Write and print a fitted model, and how stable it is if that was asked for."""
     from redac.cli import terminal
+    from redac.model.rules import rule_sentence
     from redac.show.documents import model_document, stability_document
 
     steady = stability_of(options, model, table, is_covariance)
 
     def show() -> None:
         terminal.components(model)
+        if said := rule_sentence(model):
+            terminal.sentences([said])
         if steady is not None:
             terminal.sentences(steady.summary().splitlines())
 
@@ -222,6 +228,7 @@ def model_of(options: argparse.Namespace, n_features: int) -> SparsePCA:
         max_iter=options.max_iter,
         tol=options.tol,
         random_state=options.seed,
+        **rules_of(options),
     )
 
 
@@ -235,11 +242,12 @@ def _write(
     """All results into the output folder, or none."""
     from redac.cli import terminal
     from redac.model.apart import separation_sentence
+    from redac.model.rules import rule_sentence
     from redac.show.report import html_report
     from redac.show.tables import write_csv
 
     loadings = model.loadings_table().fillna(0.0)
-    remarks = [separation_sentence(model) or ""]
+    remarks = [rule_sentence(model), separation_sentence(model) or ""]
     remarks += [] if steady is None else steady.summary().splitlines()
     report = html_report(
         model,

@@ -293,6 +293,14 @@ class Rules:
         return f"at most {self.max_per_group} of each of {len(groups.names)} groups"
 
 
+def rule_sentence(model: Any) -> str:
+    """The rules of a fitted model in one sentence, or nothing."""
+    if not any_rules(model):
+        return ""
+    rules = Rules.of(model, int(model.n_components), model.n_features_in_)
+    return f"Rules: {'; '.join(rules.sentences())}."
+
+
 def labels_of(names: Names, groups: Any) -> list[Any]:
     """A label for each feature, from a sequence, a Series or a dict of names."""
     if isinstance(groups, Mapping):

@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from redac.disk import write_atomically, write_text
+from redac.model.rules import rule_sentence
 from redac.show.frame import Frame
 from redac.show.report import html_report, path_report
 
@@ -98,7 +99,7 @@ class ShownModel:
             raise ValueError("There is no component to show.")
         path = getattr(self, "path_", None)
         if path is None:
-            return html_report(self, **shown)  # type: ignore[arg-type]
+            return html_report(self, remarks=[rule_sentence(self)], **shown)  # type: ignore[arg-type]
         # A model that was chosen from a path shows all of it, and itself in place of its draft.
         places = [
             (int(r), int(k)) for r, k in path.table[["n_components", "cardinality"]].to_numpy()
