@@ -6,7 +6,8 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
 # The tests that compute; the others are about text and files. A new file counts as one that does.
-NUMERIC := $(filter-out tests/test_cli%.py $(addprefix tests/test_,docs.py files.py layers.py public.py),$(wildcard tests/test_*.py))
+OTHERS := columns docs explore exports files layers page plots public transcript user_line
+NUMERIC := $(filter-out tests/test_cli%.py $(OTHERS:%=tests/test_%.py),$(wildcard tests/test_*.py))
 
 .PHONY: demo test test-anndata test-kernels test-shuffled test-one-thread test-floor test-latest
 .PHONY: lint format figures bench clean
