@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from commands import OUTPUTS, check_summary, files_in, parse_list, run_process
-from redac import SparsePCA
+from redac import SparsePCA, SparsityPath
 from terminals import Watched, wait_for
 
 pytestmark = [
@@ -153,6 +153,37 @@ def test_workers_of_a_killed_fit_end_too(
     assert process.outcome().status == -signal.SIGKILL
     assert wait_for(lambda: not process.living()), process.living()
     assert contents(folder) == before
+
+
+# ------------------------------------------------------------ path, choose
+
+
+def test_an_interrupted_path_has_what_was_done(watched: Watch, data: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    process = watched("path", data, "--output", folder)
+    process.until(rb"all, r = 2")
+    process.send(signal.SIGINT)
+    outcome = process.outcome()
+    assert outcome.status == 130
+    assert "note: interrupted; the table has what was done by then" in outcome.notes
+    path = SparsityPath.load(folder / "path.redac")
+    assert path.interrupted
+    assert set(path.table.n_components) <= {1, 2, 3}
+    assert len(path.table) >= 10
+    assert len(path.table) == len((folder / "path.csv").read_text().splitlines()) - 1
+
+
+def test_an_interrupted_choice_is_one_of_what_was_done(
+    watched: Watch, data: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "results"
+    process = watched("choose", data, "--rule", "share", "--share", 0, "--output", folder)
+    process.until(rb"all, r = 2")
+    process.send(signal.SIGINT)
+    outcome = process.outcome()
+    assert outcome.status == 130
+    assert any("The choice was interrupted" in note for note in outcome.notes)
+    assert outcome.out.startswith("Take ")
 
 
 # ------------------------------------------------------------ certify, compare, reproduce

@@ -116,8 +116,12 @@ def test_sparse_and_wide_data_are_judged_as_dense_ones():
 
 
 def test_an_interruption_leaves_a_choice_from_what_is_done():
+    patient = Impatient(10**6)
+    with watched(patient):
+        SparsePCACV(**GRID, **FIT).fit(PLANTED)
+    n_tasks = 10**6 - patient.patience
     done = []
-    for patience in (60, 250):
+    for patience in (n_tasks // 10, 2 * n_tasks // 3):
         with watched(Impatient(patience)), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = SparsePCACV(**GRID, **FIT).fit(PLANTED)

@@ -6,7 +6,7 @@ from benchmarks.planted import planted
 from scipy.sparse import csr_array
 
 from helpers import Impatient
-from redac import SparsePCA, stability
+from redac import SparsePCA, sparsity_path, stability
 from redac.choose.stability import nogueira
 from redac.exceptions import FitInterruptedWarning
 from redac.model.callbacks import watched
@@ -72,3 +72,35 @@ def test_too_few_rows_and_resamples_are_refused():
         stability(PLANTED[:3], 1, 2)
     with pytest.raises(ValueError, match="n_resamples=1"):
         stability(PLANTED, 1, 2, n_resamples=1)
+
+
+def test_halves_of_data_with_gaps_are_fitted_to_the_cells_that_are_there():
+    gaps = np.random.default_rng(2).random(PLANTED.shape) < 0.1
+    found = stability(np.where(gaps, np.nan, PLANTED), 2, 5, n_resamples=4, random_state=0)
+    assert found.model.n_missing_ == gaps.sum()
+    assert found.index > 0.8
+
+
+def test_a_path_has_the_index_of_each_place_where_that_is_asked_for():
+    settings = {"cardinality": 5, "random_state": 0}
+    path = sparsity_path(PLANTED, n_components=(1, 2), cv=None, stability=4, **settings)
+    for row in path.table.itertuples():
+        alone = stability(PLANTED, row.n_components, n_resamples=4, **settings)
+        assert row.stability == pytest.approx(alone.index)
+    plain = sparsity_path(PLANTED, n_components=1, cardinality=5, cv=None)
+    assert "stability" not in plain.table
+    with pytest.raises(ValueError, match="stability=4 draws rows"):
+        sparsity_path(
+            np.cov(PLANTED.T), n_components=1, cardinality=5, covariance=True, stability=4
+        )
+
+
+def test_an_interrupted_stability_leaves_a_path_without_it():
+    path = sparsity_path(PLANTED, n_components=(1, 2), cardinality=5, cv=None)
+
+    def interrupted(model):
+        raise KeyboardInterrupt
+
+    path.add_stability(interrupted)
+    assert path.interrupted
+    assert "stability" not in path.table

@@ -70,12 +70,20 @@ def standard_error(scores: Array) -> float:
     return float(scores.std(ddof=1) / np.sqrt(scores.size))
 
 
-def ebic(share: float, nonzeros: int, n_components: int, n_samples: int, n_features: int) -> float:
+def ebic(
+    share: float,
+    nonzeros: int,
+    n_components: int,
+    n_samples: int,
+    n_features: int,
+    n_cells: int | None = None,
+) -> float:
     """Extended BIC of components that explain this share of the variance; zero without any.
 
-    N log(RSS/RSS_0) + nonzeros · (log N + 2 log d) + 3 n r with N = nd cells.
+    N log(RSS/RSS_0) + nonzeros · (log N + 2 log d) + 3 n r with N = nd cells, or those that are
+    there.
     """
-    cells = n_samples * n_features
+    cells = n_samples * n_features if n_cells is None else max(n_cells, 1)
     left = np.log(max(1.0 - share, _NOTHING_LEFT))
     penalty = nonzeros * (np.log(cells) + 2 * np.log(n_features))
     return float(cells * left + penalty + _SCORE_COST * n_samples * n_components)

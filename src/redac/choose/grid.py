@@ -1,20 +1,22 @@
 """Solutions for a grid of numbers of components and of features, each started from its neighbours.
 
-For each number of components r the largest cardinality is solved from the usual starts, and smaller
-ones from the solution of the next larger one, brought into their sets by the first sweep. Each is
-also started from the solution with fewer components and the same cardinality, with new components
-put where something is left. Then, from the smallest on, each takes over what a smaller cardinality
-explains more. So what is explained never falls along either axis.
+For each number of components r the smallest cardinality is solved from the usual starts, and each
+larger one from the solution of the next smaller one, which it may use as it is. Each is also
+started from the solution with fewer components and the same cardinality, with new components put
+where something is left. As sweeps never explain less than what they begin with, what is explained
+never falls along either axis. Now and then rotated principal axes are started from, too, lest a
+whole path follows a wrong turn of its beginning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from redac.choose.effort import is_little_work, lighter
 from redac.solver.climb import Start
 from redac.solver.problem import Problem
 from redac.solver.redraw import redraw
@@ -22,8 +24,9 @@ from redac.solver.search import Monitor, Search
 from redac.solver.starts import Starts
 from redac.sources.base import Array, Source
 
-# The share of the exchanges of a fit that a place with a neighbour's solution makes.
-_LIGHT = 0.03
+# Every so many places of a path, counted from the smallest cardinality, rotated principal axes are
+# started from, too; chosen by ``python -m benchmarks.choosing --only quality``.
+_AXES_EVERY = 4
 
 Place = tuple[int, int]
 Watch = Callable[[Place], Monitor | None]
@@ -58,6 +61,8 @@ class Grid:
     source : the data.
     problem_of : the problem for a number of components and a cardinality.
     counts, cardinalities : the numbers, ascending.
+    is_thorough : whether what is explained must never fall along either axis. Without, each number
+        of components begins from fewer of them at its first place only, unless that is little work.
     """
 
     def __init__(
@@ -66,11 +71,14 @@ class Grid:
         problem_of: Callable[[int, int], Problem],
         counts: Sequence[int],
         cardinalities: Sequence[int],
+        *,
+        is_thorough: bool = True,
     ) -> None:
         self._source = source
         self._problem_of = problem_of
         self._counts = counts
         self._cardinalities = cardinalities
+        self._is_thorough = is_thorough
         self.points: dict[Place, Solved] = {}
         # The principal axes and their eigenvalues, for all places at once.
         self.principal = source.principal_axes(max(counts))
@@ -82,37 +90,30 @@ class Grid:
         """
         try:
             for fewer, r in pairwise((0, *self._counts)):
-                self._descend(fewer, r, watch)
-                self._ascend(r, watch)
+                self._ascend(fewer, r, watch)
         except KeyboardInterrupt:
             return False
         return True
 
-    def _descend(self, fewer: int, r: int, watch: Watch) -> None:
-        """From the largest cardinality to the smallest."""
-        usual: list[Start] = []
-        larger: Array | None = None
-        for k in reversed(self._cardinalities):
+    def _ascend(self, fewer: int, r: int, watch: Watch) -> None:
+        """From the smallest cardinality to the largest."""
+        axes: list[Start] = []
+        smaller: Array | None = None
+        for number, k in enumerate(self._cardinalities):
             problem = self._problem_of(r, k)
+            is_thorough = self._is_thorough or is_little_work(problem)
+            problem = lighter(problem, redraws=smaller is None)
             points = Starts(problem, np.random.RandomState(0))
             points.principal = self.principal[0][:, :r], self.principal[1][:r]
-            if larger is None:
+            if smaller is None:
                 starts = list(points.sequence("pca", points.usual_count("pca")))
-                usual = starts[:2]  # axes serve all cardinalities; the others are sparse
+                axes = starts[1:2]  # the rotated ones; they serve all cardinalities
             else:
-                problem = _lighter(problem)
-                starts = [*usual, Start(larger)]
-            if fewer:
+                also = is_thorough and number % _AXES_EVERY == 0
+                starts = [*(axes if also else ()), Start(smaller)]
+            if fewer and (is_thorough or smaller is None):
                 starts.append(Start(_extended(problem, self.points[fewer, k].V)))
-            larger = self._solved((r, k), problem, starts, points, watch).V
-
-    def _ascend(self, r: int, watch: Watch) -> None:
-        """From the smallest cardinality to the largest, where a smaller one explains more."""
-        for smaller, k in pairwise(self._cardinalities):
-            before, now = self.points[r, smaller], self.points[r, k]
-            problem = now.search.problem
-            if problem.is_better(before.value, now.value):
-                self._solved((r, k), problem, [Start(before.V)], now.starts, watch)
+            smaller = self._solved((r, k), problem, starts, points, watch).V
 
     def _solved(
         self, place: Place, problem: Problem, starts: list[Start], points: Starts, watch: Watch
@@ -137,16 +138,3 @@ def _extended(problem: Problem, V: Array) -> Array:
         for i in range(old, r):
             new = redraw(problem, new, i)
     return new
-
-
-def _lighter(problem: Problem) -> Problem:
-    """The problem with less effort, for a place that has a neighbour's solution to start from.
-
-    Starts are given up as soon as they are behind, no components are drawn anew, and features are
-    exchanged where that is little work. Paths of 20 cardinalities on six data sets then take 2 to 6
-    times as long as their mean fit and explain 0.1 points less on average; with a tenth of the
-    exchanges in place of three hundredths they take a quarter longer on wide data, for 0.02 points.
-    """
-    usual = problem.strategy
-    light = replace(usual, redraws=0.0, patience=0.0, exchanges=usual.exchanges * _LIGHT)
-    return replace(problem, strategy=light)

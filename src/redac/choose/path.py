@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,8 +33,9 @@ class SparsityPath:
         ``pev`` (percent of the variance explained) and ``pev_pca`` (by as many principal
         components), ``q2`` and its standard error ``q2_se`` (how well held-out cells are predicted:
         1 perfectly, 0 no better than by the mean), ``ebic`` (smaller is better, 0 without any
-        component) and ``index_of_sparseness``. Columns that cannot be known are left out: Q²
-        without folds, EBIC without a number of samples.
+        component), ``index_of_sparseness``, and ``stability`` where that was asked for. Columns
+        that cannot be known are left out: Q² without folds, EBIC without a number of samples, and
+        what needs PCA where cells are missing.
     fold_scores : DataFrame or None
         Q² of each fold, in the rows of the table.
     interrupted : bool
@@ -68,15 +69,16 @@ class SparsityPath:
         import pandas as pd
 
         places = sorted(models)
-        rows = [_row(models[place], place, pca[place[0]], n_varying) for place in places]
+        rows = [_row(models[place], place, pca.get(place[0]), n_varying) for place in places]
         table = pd.DataFrame(rows)
         scores = np.array([fold_scores[place] for place in places])
         held_out = None
         if scores.size:
             names = [f"fold {number + 1}" for number in range(scores.shape[1])]
             held_out = pd.DataFrame(scores, columns=names)
-            table.insert(5, "q2", scores.mean(axis=1))
-            table.insert(6, "q2_se", [standard_error(each) for each in scores])
+            at = list(table.columns).index("ebic")
+            table.insert(at, "q2", scores.mean(axis=1))
+            table.insert(at + 1, "q2_se", [standard_error(each) for each in scores])
         return cls(models, table, held_out, interrupted=not is_complete)
 
     def model(self, n_components: int, cardinality: int) -> SparsePCA:
@@ -192,11 +194,25 @@ class SparsityPath:
             found.append(Candidate(r, k, used, scores, row.get("ebic")))
         return found
 
+    def add_stability(self, index_of: Callable[[SparsePCA], float]) -> None:
+        """Add a column ``stability`` with an index of each model; none if that is interrupted."""
+        if self.interrupted:
+            return
+        places = zip(self.table["n_components"], self.table["cardinality"], strict=True)
+        try:
+            indices = [index_of(self.model(int(r), int(k))) for r, k in places]
+        except KeyboardInterrupt:
+            self.interrupted = True
+        else:
+            self.table = self.table.assign(stability=indices)
+
     def _no_scores(self) -> Array | None:
         return None if self.fold_scores is None else np.zeros(self.fold_scores.shape[1])
 
 
-def _row(model: SparsePCA, place: tuple[int, int], pca: float, n_varying: int) -> dict[str, Any]:
+def _row(
+    model: SparsePCA, place: tuple[int, int], pca: float | None, n_varying: int
+) -> dict[str, Any]:
     """The measures of one place that need no other rows than those of the fit."""
     r, k = place
     share = float(model.explained_variance_ratio_.sum())
@@ -206,10 +222,14 @@ def _row(model: SparsePCA, place: tuple[int, int], pca: float, n_varying: int) -
         "cardinality": k,
         "nonzeros": nonzeros,
         "pev": 100 * share,
-        "pev_pca": 100 * pca,
     }
+    if pca is not None:
+        row["pev_pca"] = 100 * pca
     if model.n_samples_ is not None:
-        row["ebic"] = ebic(share, nonzeros, r, model.n_samples_, max(n_varying, 1))
-    zeros = 1.0 - nonzeros / model.components_.size
-    row["index_of_sparseness"] = index_of_sparseness(share, pca, zeros)
+        d = max(n_varying, 1)
+        n_cells = model.n_samples_ * d - getattr(model, "n_missing_", 0)
+        row["ebic"] = ebic(share, nonzeros, r, model.n_samples_, d, n_cells)
+    if pca is not None:
+        zeros = 1.0 - nonzeros / model.components_.size
+        row["index_of_sparseness"] = index_of_sparseness(share, pca, zeros)
     return row

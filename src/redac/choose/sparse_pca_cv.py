@@ -12,7 +12,8 @@ from redac import parameters
 from redac.certificate import Certificate
 from redac.choose.criteria import RULES, Candidate, Choice, choose
 from redac.choose.path import SparsityPath
-from redac.choose.sparsity import path_of_data
+from redac.choose.sheets import CompleteSheet, Sheet
+from redac.choose.sparsity import read_sheet
 from redac.choose.tracing import OPTIONS, Request, refined, trace
 from redac.exceptions import FitInterruptedWarning, NoComponentsWarning
 from redac.model import fitted
@@ -55,7 +56,8 @@ class SparsePCACV(ComponentModel):
     share : float, default=0.9
         For that rule.
     cv : int or splitter of scikit-learn, default=5
-        Folds of rows. Each row must be held out once.
+        Folds of rows. Each row must be held out once. Where cells are missing (NaN) a number of
+        parts into which all other cells are dealt, to be hidden in turn.
     nonnegative, standardize, ridge, min_separation, max_iter, tol, exclude, require, groups, \
     max_per_group, max_groups, disjoint
         As in ``SparsePCA``.
@@ -74,7 +76,8 @@ class SparsePCACV(ComponentModel):
         "split0_test_score", …, their mean, standard deviation and rank as "mean_test_score",
         "std_test_score" and "rank_test_score", and "ebic".
     path_ : SparsityPath
-        All solutions on all rows, with their table. ``save`` leaves it out; it has its own.
+        All solutions on all rows, with their table, found with a ``tol`` of at least 1e-4 and less
+        effort than ``components_``. ``save`` leaves it out; it has its own.
     components_, explained_variance_ratio_, … : all that a fitted ``SparsePCA`` has
 
     Examples
@@ -86,6 +89,8 @@ class SparsePCACV(ComponentModel):
     (3, 9)
     """
 
+    _takes_gaps = True
+
     def __init__(
         self,
         n_components: Any = None,
@@ -96,7 +101,7 @@ class SparsePCACV(ComponentModel):
         cv: Any = 5,
         nonnegative: Any = False,
         standardize: bool = False,
-        ridge: float = 0.0,
+        ridge: Any = "auto",
         min_separation: Any = "auto",
         exclude: Any = None,
         require: Any = None,
@@ -145,14 +150,13 @@ class SparsePCACV(ComponentModel):
         self
         """
         self._check_rule()
-        standardize = parameters.flag("standardize", self.standardize)
         given = self._given_to_fit(X, feature_names)
         request = self._request(given.n_features)
         cv = None if self.rule == "ebic" else self.cv
         if cv is None and self.rule != "ebic":
             raise ValueError(f"cv=None holds nothing out, which rule={self.rule!r} needs.")
-        path, source = path_of_data(request, self, given, cv, self.random_state, standardize)
-        return self._take(request, path, source, given.float_dtype)
+        sheet = read_sheet(self, given, request.options, cv, self.random_state)
+        return self._take(request, sheet)
 
     def fit_covariance(
         self, S: Any, n_samples: int | None = None, feature_names: Any = None
@@ -183,8 +187,7 @@ class SparsePCACV(ComponentModel):
             S, n_samples, standardize=self.standardize, feature_names=feature_names
         )
         request = self._request(source.n_features)
-        dtype = np.dtype(np.float64)
-        return self._take(request, trace(request, self, source, dtype), source, dtype)
+        return self._take(request, CompleteSheet(self, source, np.dtype(np.float64)))
 
     def certificate(
         self,
@@ -222,19 +225,21 @@ class SparsePCACV(ComponentModel):
         options = {name: getattr(self, name) for name in OPTIONS}
         return Request.of(counts, ks, options, self)
 
-    def _take(
-        self, request: Request, path: SparsityPath, source: Source, dtype: np.dtype[Any]
-    ) -> Self:
-        """Choose from a path, and take over what was chosen."""
+    def _take(self, request: Request, sheet: Sheet) -> Self:
+        """Solve the grid, choose from the path, and take over what was chosen."""
+        path = trace(request.roughly(), sheet)
+        if sheet.n_passes is not None:
+            self.n_passes_ = sheet.n_passes
         choice = self._choice(path)
         place = choice.candidate.n_components, choice.candidate.cardinality
         self.path_, self.reason_ = path, choice.reason
         self.cv_results_ = _results(path)
         self.cardinality_ = place[1]
         if place[0] == 0:
-            self._take_nothing(source, dtype)
+            self._take_nothing(sheet.source, sheet.dtype)
         else:
-            model = refined(request, place, path, self, source, dtype)
+            is_over = path.interrupted  # whoever has asked for an end is not to wait for a fit
+            model = path.model(*place) if is_over else refined(request, place, path, sheet)
             for name in fitted.rules_for(SparsePCA):
                 if hasattr(model, name):
                     setattr(self, name, getattr(model, name))

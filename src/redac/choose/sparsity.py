@@ -10,11 +10,16 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from redac import parameters
+from redac.choose.effort import ROUGH
 from redac.choose.path import SparsityPath
+from redac.choose.sheets import CompleteSheet, GappySheet, Sheet, part_count
+from redac.choose.stability import index_of
 from redac.choose.tracing import Request, trace
+from redac.exceptions import NonFiniteError
+from redac.model import incomplete
 from redac.model.component_model import ComponentModel
 from redac.model.estimator import SparsePCA
-from redac.sources import Source, as_source, raw_data
+from redac.sources import as_source, raw_data
 from redac.sources.base import Indices
 from redac.sources.folds import Fold, read_folds
 from redac.sources.reading import Given
@@ -30,6 +35,7 @@ def sparsity_path(
     covariance: bool = False,
     n_samples: int | None = None,
     cv: Any = 5,
+    stability: int | None = None,
     random_state: Any = None,
     feature_names: Any = None,
     **options: Any,
@@ -50,16 +56,21 @@ def sparsity_path(
     n_samples : int or None, default=None
         The number of samples behind that matrix, for EBIC.
     cv : int, splitter of scikit-learn, or None, default=5
-        Folds of rows to hold out for Q². None, and a covariance matrix, leave Q² out, and all
-        the fits that it needs.
+        Folds of rows to hold out for Q²; where cells are missing (NaN), a number of parts into
+        which all other cells are dealt, to be hidden in turn. None, and a covariance matrix, leave
+        Q² out, and all the fits that it needs.
+    stability : int or None, default=None
+        How many half-samples each solution is fitted to, for a column ``stability`` with the index
+        of ``redac.stability``. That takes far longer than all the rest.
     random_state : int, RandomState instance or None, default=None
-        Shuffles the rows before they are dealt into folds. None: they are dealt in turn.
+        Shuffles the rows before they are dealt into folds. None: they are dealt in turn. Cells are
+        always shuffled, by the seed 0 for None.
     feature_names : sequence of str or None, default=None
         Names for the columns of data that have none.
     **options
         ``nonnegative``, ``standardize``, ``ridge``, ``min_separation``, ``max_iter``, ``tol``, and
         rules for features (``exclude``, ``require``, ``groups``, ``max_per_group``, ``max_groups``,
-        ``disjoint``) as in ``SparsePCA``.
+        ``disjoint``) as in ``SparsePCA``, but ``tol`` is 1e-4 unless it is given.
 
     Returns
     -------
@@ -67,30 +78,51 @@ def sparsity_path(
         With ``table``, ``model(n_components, cardinality)``, ``plot()``, ``save`` and ``load``.
     """
     reader = SparsePCA()
+    options = {"tol": ROUGH} | options
     standardize = parameters.flag("standardize", options.get("standardize", False))
     if parameters.flag("covariance", covariance):
         source = reader._read_covariance(
             X, n_samples, standardize=standardize, feature_names=feature_names
         )
         request = Request.of(n_components, cardinality, options, reader)
-        return trace(request, reader, source, np.dtype(np.float64))
+        if stability is not None:
+            raise ValueError(
+                f"stability={stability} draws rows, and a covariance matrix has none; use None."
+            )
+        return trace(request, CompleteSheet(reader, source, np.dtype(np.float64)))
     given = reader._given_to_fit(X, feature_names)
     request = Request.of(n_components, cardinality, options, reader)
-    return path_of_data(request, reader, given, cv, random_state, standardize)[0]
+    path = trace(request, read_sheet(reader, given, request.options, cv, random_state))
+    if stability is not None:
+        count = parameters.count("stability", stability, least=2)
+        path.add_stability(lambda model: index_of(model, given.values, count, random_state))
+    return path
 
 
-def path_of_data(
-    request: Request,
-    reader: ComponentModel,
-    given: Given,
-    cv: Any,
-    random_state: Any,
-    standardize: bool,
-) -> tuple[SparsityPath, Source]:
-    """The path of data that have been checked, and their scatter.
+def read_sheet(
+    reader: ComponentModel, given: Given, options: dict[str, Any], cv: Any, random_state: Any
+) -> Sheet:
+    """Data that have been checked, and what is held out of them.
 
     The reader is told of their means and sizes.
     """
+    standardize = parameters.flag("standardize", options.get("standardize", False))
+    try:
+        return _complete_sheet(reader, given, standardize, cv, random_state)
+    except NonFiniteError as error:
+        if not incomplete.is_gap(reader, error, given):
+            raise
+    table = given.cells(standardize=standardize)
+    incomplete.warn_of_empty(table.empty_rows)
+    ridge = parameters.ridge(options.get("ridge", "auto"))
+    n_cells = int(table.cells.counts.sum())
+    n_parts = part_count(cv, n_cells)
+    return GappySheet(reader, table, given.float_dtype, ridge, standardize, n_parts, random_state)
+
+
+def _complete_sheet(
+    reader: ComponentModel, given: Given, standardize: bool, cv: Any, random_state: Any
+) -> CompleteSheet:
     folds: Iterable[Fold] | None = None
     fold_of = np.zeros(0, dtype=np.intp)
     with given.naming_columns():
@@ -101,11 +133,9 @@ def path_of_data(
             fold_of = fold_numbers(cv, n, random_state)
             data, folds = read_folds(given.values, fold_of, standardize=standardize)
     reader._keep_moments(data)
+    reader.n_missing_ = 0
     count = int(fold_of.max(initial=-1)) + 1
-    source = as_source(data)
-    path = trace(request, reader, source, given.float_dtype, folds, count)
-    reader.n_passes_ = data.n_passes
-    return path, source
+    return CompleteSheet(reader, as_source(data), given.float_dtype, folds, count, data)
 
 
 def fold_numbers(cv: Any, n_rows: int, random_state: Any) -> Indices:

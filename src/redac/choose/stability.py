@@ -7,6 +7,7 @@ is counted is how often each uses each feature.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,8 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from redac import parameters
+from redac.choose.effort import ROUGH
 from redac.choose.labels import Labelled
-from redac.choose.tracing import ROUGH
 from redac.exceptions import FitInterruptedWarning
 from redac.model.callbacks import watched
 from redac.model.estimator import SparsePCA
@@ -120,19 +121,10 @@ def stability(
     count = parameters.count("n_resamples", n_resamples, least=2)
     model = SparsePCA(n_components, cardinality=cardinality, **options)
     model.fit(X, feature_names=feature_names)
-    given = model._given(X)
-    n = int(model.n_samples_ or 0)
-    if n < 4:
-        raise ValueError(f"X has n_samples={n} rows; halves need at least 2 each.")
-    rng = check_random_state(random_state)
     supports: list[Array] = []
     try:
-        while len(supports) < count and not model.interrupted_:
-            for rows in _halves(n, rng)[: count - len(supports)]:
-                label = f"half-sample {len(supports) + 1} of {count}"
-                data = _of_rows(given.values, rows, model.standardize)
-                found = _fitted(model, data, label)
-                supports.append(_matched(model.components_, found.components_))
+        for support in _supports(model, model._given(X).values, count, random_state):
+            supports += [support]  # those of an interrupted work are kept
     except KeyboardInterrupt:
         if len(supports) < 2:
             raise
@@ -141,6 +133,23 @@ def stability(
             FitInterruptedWarning,
         )
     return _counted(model, supports)
+
+
+def index_of(model: SparsePCA, X: Any, count: int, random_state: Any) -> float:
+    """The index of a fitted model, from so many half-samples of the values of its data."""
+    return _counted(model, list(_supports(model, X, count, random_state))).index
+
+
+def _supports(model: SparsePCA, X: Any, count: int, random_state: Any) -> Iterator[Array]:
+    """Which features the components of each half use, in the order of those of all rows."""
+    n = int(model.n_samples_ or 0)
+    if n < 4:
+        raise ValueError(f"X has n_samples={n} rows; halves need at least 2 each.")
+    rng = check_random_state(random_state)
+    for first in range(0, 0 if model.interrupted_ else count, 2):
+        for number, rows in enumerate(_halves(n, rng)[: count - first], first + 1):
+            found = _fitted(model, X, rows, f"half-sample {number} of {count}")
+            yield _matched(model.components_, found.components_)
 
 
 def _halves(n: int, rng: np.random.RandomState) -> tuple[Indices, Indices]:
@@ -158,21 +167,25 @@ def _of_rows(X: Any, rows: Indices, standardize: bool) -> Data:
     return as_data(X, standardize=standardize, sample_weight=is_in)
 
 
-def _fitted(model: SparsePCA, data: Data, label: str) -> SparsePCA:
-    """The same model fitted to other rows, to the end."""
+def _fitted(model: SparsePCA, X: Any, rows: Indices, label: str) -> SparsePCA:
+    """The same model fitted to some rows, to the end."""
     other = SparsePCA(**model.get_params(deep=False))
     other.set_params(tol=max(model.tol, ROUGH))
-    other.n_features_in_ = model.n_features_in_
-    other.n_samples_ = data.shape[0]
-    if hasattr(model, "feature_names_in_"):
-        other.feature_names_in_ = model.feature_names_in_
     watcher = Labelled.of(label)
     with (
         watched(watcher) if watcher is not None else nullcontext(),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")  # a half may have less to explain than all
-        other._fit_source(as_source(data), None, np.dtype(np.float64))
+        if model.n_missing_ or model.robust is not None:
+            names = getattr(model, "feature_names_in_", None)
+            other.fit(np.asarray(X[:])[rows], feature_names=names)
+        else:
+            data = _of_rows(X, rows, model.standardize)
+            other.n_features_in_, other.n_samples_ = model.n_features_in_, data.shape[0]
+            if hasattr(model, "feature_names_in_"):
+                other.feature_names_in_ = model.feature_names_in_
+            other._fit_source(as_source(data), None, np.dtype(np.float64))
     if other.interrupted_ or (watcher is not None and watcher.stopped):
         raise KeyboardInterrupt
     return other

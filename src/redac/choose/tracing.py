@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from redac import parameters
-from redac.choose.grid import Grid, Place
+from redac.choose.effort import ROUGH
+from redac.choose.grid import Grid, Place, Solved
 from redac.choose.labels import Labelled
 from redac.choose.path import SparsityPath
-from redac.choose.press import press
+from redac.choose.sheets import HeldOut, Sheet, concluded
 from redac.model.advice import warn_of
 from redac.model.component_model import ComponentModel
 from redac.model.estimator import SparsePCA
@@ -22,23 +22,10 @@ from redac.solver.climb import Start
 from redac.solver.search import Search
 from redac.solver.starts import Starts
 from redac.sources import Source
-from redac.sources.folds import Fold
 
 # What a path may be told of a fit; the rest is its own business.
 RULES = ("exclude", "require", "groups", "max_per_group", "max_groups", "disjoint")
 OPTIONS = ("nonnegative", "standardize", "ridge", "min_separation", "max_iter", "tol", *RULES)
-# The tolerance of fits to some of the rows: supports have settled long before, and other rows would
-# change the loadings by far more.
-ROUGH = 1e-5
-# Attributes of whoever has read the data that every model of a path has, too.
-_OF_THE_DATA = (
-    "mean_",
-    "scale_",
-    "n_samples_",
-    "n_features_in_",
-    "feature_names_in_",
-    "_names_were_given",
-)
 
 
 @dataclass(frozen=True)
@@ -83,120 +70,78 @@ class Request:
             model.feature_names_in_ = self.feature_names
         return model
 
-    def grid(self, source: Source) -> Grid:
+    def grid(self, source: Source, *, is_thorough: bool = True) -> Grid:
         """The grid on some rows."""
         return Grid(
             source,
             lambda r, k: problem_of(self.model((r, k)), source),
             self.counts,
             self.cardinalities,
+            is_thorough=is_thorough,
         )
 
     def roughly(self) -> Request:
-        """The same for fits of some rows, which others differ from by more than the last digits."""
+        """The same where the last digits do not matter."""
         tol = max(parameters.amount("tol", self.options.get("tol", 0.0)), ROUGH)
         return replace(self, options=self.options | {"tol": tol})
 
 
-def trace(
-    request: Request,
-    reader: ComponentModel,
-    source: Source,
-    dtype: np.dtype[Any],
-    folds: Iterable[Fold] | None = None,
-    n_folds: int = 0,
-) -> SparsityPath:
-    """The path of a request.
-
-    Parameters
-    ----------
-    request : the grid.
-    reader : who has read the data, and knows their means, sizes and names.
-    source : the scatter of all rows.
-    dtype : of the components.
-    folds : rows to hold out in turn; None: nothing is held out.
-    n_folds : how many there are.
-    """
-    label = "" if folds is None else "all rows, "
+def trace(request: Request, sheet: Sheet) -> SparsityPath:
+    """The path of a request."""
+    source, label = sheet.source, "" if sheet.n_parts == 0 else "all, "
     grid = request.grid(source)
-    is_complete = grid.solve(lambda place: Labelled.of(f"{label}{_said(place)}"))
-    if not grid.points:
+    is_whole = grid.solve(lambda place: Labelled.of(f"{label}{_said(place)}"))
+    models: dict[Place, SparsePCA] = {}
+    try:
+        for place, point in grid.points.items():
+            monitor = Labelled.of(f"{label}{_said(place)}")
+            models[place] = concluded(sheet, request.model(place), point, monitor)
+    except KeyboardInterrupt:
+        is_whole = False
+    if not models:
         raise KeyboardInterrupt
-    models = {
-        place: _concluded(request, place, found.search, found.starts, reader, source, dtype)
-        for place, found in grid.points.items()
-    }
     scores: list[dict[Place, float]] = []
-    if folds is not None and is_complete:
-        try:
-            for number, fold in enumerate(folds):
-                label = f"fold {number + 1} of {n_folds}, "
-                found = _held_out(request, fold, label)
-                if found is None:
-                    is_complete = False
-                    break
-                scores.append(found)
-        except KeyboardInterrupt:
-            is_complete = False
+    try:
+        for number, part in enumerate((sheet.parts or ()) if is_whole else ()):
+            label = f"fold {number + 1} of {sheet.n_parts}, "
+            scores.append(_held_out(request, part, label))
+    except KeyboardInterrupt:
+        is_whole = False
     total = source.total if source.total > 0 else 1.0
-    pca = {r: min(float(grid.principal[1][:r].sum()) / total, 1.0) for r in request.counts}
+    # Of filled data PCA explains something else.
+    counts = request.counts if sheet.is_complete else ()
+    pca = {r: min(float(grid.principal[1][:r].sum()) / total, 1.0) for r in counts}
     n_varying = int(np.count_nonzero(source.diagonal))
     # One fold alone has no standard error.
     kept = scores if len(scores) > 1 else []
     fold_scores = {place: np.array([each[place] for each in kept]) for place in models}
-    return SparsityPath.of(models, pca, fold_scores, n_varying, is_complete=is_complete)
+    return SparsityPath.of(models, pca, fold_scores, n_varying, is_complete=is_whole)
 
 
-def _held_out(request: Request, fold: Fold, label: str) -> dict[Place, float] | None:
-    """Q² of each place on the rows of a fold; None if that was interrupted."""
-    grid = request.roughly().grid(fold.train)
+def _held_out(request: Request, part: HeldOut, label: str) -> dict[Place, float]:
+    """Q² of each place on a part."""
+    grid = request.roughly().grid(part.train, is_thorough=False)
     if not grid.solve(lambda place: Labelled.of(f"{label}{_said(place)}")):
-        return None
-    alone = fold.test.total
+        raise KeyboardInterrupt
     return {
-        place: 1.0 - press(fold.test, point.V, point.ridge) / alone if alone > 0 else 0.0
+        place: part.q2(point, Labelled.of(f"{label}{_said(place)}"))
         for place, point in grid.points.items()
     }
 
 
-def refined(
-    request: Request,
-    place: Place,
-    path: SparsityPath,
-    reader: ComponentModel,
-    source: Source,
-    dtype: np.dtype[Any],
-) -> SparsePCA:
+def refined(request: Request, place: Place, path: SparsityPath, sheet: Sheet) -> SparsePCA:
     """The model of a place after a search with the effort of a fit, from what the path has, too."""
-    problem = problem_of(request.model(place), source)
+    model = request.model(place)
+    problem = problem_of(model, sheet.source)
     points = Starts(problem, np.random.RandomState(0))
     known = path.model(*place).components_.astype(np.float64).T
-    search = Search(problem, Labelled.of(f"the choice, {_said(place)}"))
+    monitor = Labelled.of(f"the choice, {_said(place)}")
+    search = Search(problem, monitor)
     usual = points.sequence("pca", points.usual_count("pca"))
     search.try_starts([*usual, Start(known)], automatic=True)
-    model = _concluded(request, place, search, points, reader, source, dtype)
-    warn_of(model, search.found, problem)
-    return model
-
-
-def _concluded(
-    request: Request,
-    place: Place,
-    search: Search,
-    points: Starts,
-    reader: ComponentModel,
-    source: Source,
-    dtype: np.dtype[Any],
-) -> SparsePCA:
-    """The fitted model of one place, from what a search has found."""
-    model = request.model(place)
-    for name in _OF_THE_DATA:
-        if hasattr(reader, name):
-            setattr(model, name, getattr(reader, name))
-    with warnings.catch_warnings():  # numbers of extreme size are spoken of once, not everywhere
-        warnings.simplefilter("ignore")
-        model._conclude(search.found, search.attempts, source, dtype, points)
-    return model
+    found = concluded(sheet, model, Solved(search, points), monitor)
+    warn_of(found, search.found, problem)
+    return found
 
 
 def _listed(name: str, value: Any) -> Sequence[Any]:

@@ -30,6 +30,12 @@ def add_to(commands: Any) -> None:
     )
     add_grid_options(parser)
     parser.add_argument(
+        "--stability",
+        type=int,
+        metavar="N",
+        help="fit each solution to N half-samples, too, and say how alike their features are",
+    )
+    parser.add_argument(
         "--output",
         metavar="DIR",
         help="write path.csv, path.redac (for SparsityPath.load), path.svg and report.html, a page "
@@ -76,6 +82,7 @@ def _path(options: argparse.Namespace, table: Table, is_covariance: bool) -> Spa
         covariance=is_covariance,
         n_samples=fitting.sample_count(options) if is_covariance else None,
         cv=options.folds,
+        stability=options.stability,
         random_state=options.seed,
         feature_names=table.feature_names,
         nonnegative=options.nonnegative,

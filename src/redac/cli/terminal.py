@@ -122,8 +122,16 @@ def path_table(path: pd.DataFrame) -> None:
     """The places of a path, the best Q² and the smallest EBIC in bold."""
     table = RichTable(box=box.SIMPLE_HEAD)
     titles = {"n_components": "components", "cardinality": "features each", "nonzeros": "non-zeros"}
-    titles |= {"pev": "PEV %", "pev_pca": "PCA %", "q2": "Q²", "q2_se": "± SE", "ebic": "EBIC"}
+    titles |= {
+        "stability": "stability",
+        "pev": "PEV %",
+        "pev_pca": "PCA %",
+        "q2": "Q²",
+        "q2_se": "± SE",
+        "ebic": "EBIC",
+    }
     digits = {"pev": 2, "pev_pca": 2, "q2": 3, "q2_se": 3, "ebic": 1, "index_of_sparseness": 3}
+    digits |= {"stability": 2}
     for title in map(str, path.columns):
         table.add_column(titles.get(title, "sparseness"), justify="right", no_wrap=True)
     best = {name: path[name].max() for name in ("q2",) if name in path}

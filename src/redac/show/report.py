@@ -106,7 +106,7 @@ def path_report(
     n_scores = sum(model.n_components_ for model in models)
     rows = DrawnRows.of(X, sample_names, labels, n_scores)
     records = table.to_dict(orient="records")
-    pca = {int(row["n_components"]): float(row["pev_pca"]) for row in records}
+    pca = {int(row["n_components"]): float(row["pev_pca"]) for row in records if "pev_pca" in row}
     places: list[dict[str, Any]] = []
     names: dict[int, str] = {}
     for model, row in zip(models, records, strict=True):

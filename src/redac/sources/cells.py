@@ -155,7 +155,9 @@ class Cells:
         """
         used = np.flatnonzero(V.any(axis=1))
         r, W = V.shape[1], V[used]
-        U = np.empty((self.n_samples, r))
+        U = np.zeros((self.n_samples, r))
+        if used.size == 0:
+            return U
         pairs = (W[:, :, None] * W[:, None, :]).reshape(len(used), r * r)
         height = max(1, _BLOCK // (len(used) + r * r + 1))
         for start in range(0, self.n_samples, height):
