@@ -1,9 +1,9 @@
 """What a page weighs and how fast it reacts, in Chromium: ``python -m benchmarks.pages``.
 
 The path of the colon data, 1 to 20 components of 2 to 200 genes, opened from disk with the network
-off. From a slider to the picture: all views are drawn and laid out when the time is taken. On a busy
-machine that says more of the machine, so that the processor time of the page is told, too: script,
-style, layout and painting.
+off. From a slider to the picture: all views are drawn and laid out when the time is taken. On a
+busy machine that says more of the machine, so that the processor time of the page is told, too:
+script, style, layout and painting.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _measured(address: str) -> list[str]:
     return [
         f"| first paint, median of {len(paints)} | {statistics.median(paints):.0f} ms |",
         *(
-            f"| slider to picture, 20 components, {width} pixels: median of {_MOVES}; processor time | "
+            f"| slider to picture at {width} pixels, median of {_MOVES}; its processor time | "
             f"{reactions[width]:.0f}; {processor[width]:.0f} ms |"
             for width in reactions
         ),
