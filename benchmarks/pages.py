@@ -77,9 +77,11 @@ def _measured(address: str) -> list[str]:
             page.goto(address)
             page.wait_for_function("performance.getEntriesByType('paint').length > 1")
             paints.append(page.evaluate(_PAINT))
-            began = _processor_time(context, page)
+            session = context.new_cdp_session(page)
+            session.send("Performance.enable", {"timeDomain": "threadTicks"})
+            began = _processor_time(session)
             reactions[width] = statistics.median(page.evaluate(_REACTIONS))
-            processor[width] = (_processor_time(context, page) - began) / _MOVES
+            processor[width] = (_processor_time(session) - began) / _MOVES
             context.close()
         browser.close()
     return [
@@ -93,12 +95,9 @@ def _measured(address: str) -> list[str]:
     ]
 
 
-def _processor_time(context: Any, page: Any) -> float:
+def _processor_time(session: Any) -> float:
     """Milliseconds that the thread of the page has worked until now."""
-    session = context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
     found = session.send("Performance.getMetrics")["metrics"]
-    session.detach()
     return 1000 * next(each["value"] for each in found if each["name"] == "TaskDuration")
 
 

@@ -70,6 +70,7 @@ class Tab:
         settings = {"offline": True, "viewport": {"width": width, "height": 900}} | options
         self.context = browser.new_context(**settings)
         self.page = self.context.new_page()
+        self.page.set_default_timeout(180_000)  # milliseconds; the machine may be busy
         self.complaints: list[str] = []
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))

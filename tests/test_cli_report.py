@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import redac
@@ -117,3 +119,33 @@ def test_report_of_many_features(run: Run, tmp_path: Path) -> None:
     page = Page((tmp_path / "results" / "report.html").read_text(encoding="utf-8"))
     used = SparsePCA(8, cardinality=10).fit(values).components_.any(axis=0)
     assert {row[0] for row in page.tables[1][1:]} == {f"x{j}" for j in np.flatnonzero(used)}
+
+
+def test_the_page_draws_scores_and_the_label(run: Run, tmp_path: Path) -> None:
+    values = np.random.default_rng(0).standard_normal((30, 5))
+    frame = pd.DataFrame(values, columns=list("abcde"))
+    frame["kind"] = ["one", "two", "three"] * 10
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    call = ("fit", tmp_path / "data.csv", "--label", "kind", "--components", 2, "--cardinality", 2)
+    run(*call, "--output", tmp_path / "out")
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    found = re.search(r'id="data">(.*?)</script>', text)
+    assert found is not None
+    data = json.loads(found[1])
+    (label,) = data["labels"]
+    assert label["name"] == "kind"
+    assert [label["groups"][i] for i in label["values"]] == frame["kind"].tolist()
+    (place,) = data["places"]
+    assert np.shape(place["scores"]) == (2, 30)
+    assert "--label kind" in text
+
+
+def test_a_path_is_written_as_a_page(run: Run, tmp_path: Path) -> None:
+    np.save(tmp_path / "data.npy", np.random.default_rng(0).standard_normal((40, 6)))
+    grid = ("--components", "1,2", "--cardinality", "2,3", "--folds", 3)
+    run("path", tmp_path / "data.npy", *grid, "--output", tmp_path / "out")
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    places = page.tables[2]
+    assert [row[:2] for row in places[1:]] == [["1", "2"], ["1", "3"], ["2", "2"], ["2", "3"]]
+    assert "redac path" in " ".join(page.texts)
