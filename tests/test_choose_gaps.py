@@ -6,7 +6,7 @@ from benchmarks.planted import planted
 
 from redac import SparsePCA, SparsePCACV, sparsity_path
 from redac.choose.criteria import Candidate
-from redac.choose.sheets import GappySheet, dealt_cells
+from redac.choose.held_out import GappySheet, dealt_cells
 from redac.sources.gaps import read_cells
 
 RNG = np.random.default_rng(3)

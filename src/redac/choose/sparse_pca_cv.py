@@ -11,8 +11,8 @@ import numpy as np
 from redac import parameters
 from redac.certificate import Certificate
 from redac.choose.criteria import RULES, Candidate, Choice, choose
+from redac.choose.held_out import CompleteSheet, Sheet
 from redac.choose.path import SparsityPath
-from redac.choose.sheets import CompleteSheet, Sheet
 from redac.choose.sparsity import read_sheet
 from redac.choose.tracing import OPTIONS, Request, refined, trace
 from redac.exceptions import FitInterruptedWarning, NoComponentsWarning

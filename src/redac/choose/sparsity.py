@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from redac import parameters
 from redac.choose.effort import ROUGH
+from redac.choose.held_out import CompleteSheet, GappySheet, Sheet, part_count
 from redac.choose.path import SparsityPath
-from redac.choose.sheets import CompleteSheet, GappySheet, Sheet, part_count
 from redac.choose.stability import index_of
 from redac.choose.tracing import Request, trace
 from redac.exceptions import NonFiniteError

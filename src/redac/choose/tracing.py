@@ -11,9 +11,9 @@ import numpy as np
 from redac import parameters
 from redac.choose.effort import ROUGH
 from redac.choose.grid import Grid, Place, Solved
+from redac.choose.held_out import HeldOut, Sheet, concluded
 from redac.choose.labels import Labelled
 from redac.choose.path import SparsityPath
-from redac.choose.sheets import HeldOut, Sheet, concluded
 from redac.model.advice import warn_of
 from redac.model.component_model import ComponentModel
 from redac.model.estimator import SparsePCA
