@@ -13,6 +13,7 @@ from redac.cli import main
 from redac.datasets import load_pitprops
 from redac.exceptions import CardinalityWarning
 from redac.methods import MethodPCA, available_methods, describe_method, sparse_pca
+from redac.methods.comparison import compare, methods_to_compare
 from redac.methods.registry import METHODS
 
 PITPROPS = load_pitprops().correlation
@@ -298,6 +299,33 @@ def test_compare_prints_figures_of_the_metrics(capsys):
     assert rows["pathspca"][0] == f"{metrics.pev(PITPROPS, components, covariance=True):.2f}"
     assert rows["pathspca"][1] == f"{metrics.rre(PITPROPS, components, covariance=True):.4f}"
     assert rows["pathspca"][4:] == ["8", "5", "6", "2", "3", "2"]
+
+
+def test_compare_says_what_is_comparable(capsys):
+    names = ["redac_l0", "nspca", "pathspca", "orthogonal", "redac_l1_nonnegative", "alspca", "pca"]
+    arguments = ["compare", "pitprops", "--components", "2", "--cardinality", "3"]
+    assert main([*arguments, "--methods", ",".join(names)]) == 0
+    out = capsys.readouterr().out
+    lines = [line.split()[0] for line in out.splitlines() if line.strip()]
+    assert lines[2:-1] == [
+        *("(redac)", "redac_l0", "redac_l1_nonnegative", "(nonnegative)", "nspca"),
+        *("(same", "pathspca", "(orthogonal)", "orthogonal"),
+        *("(total", "alspca", "(not", "pca"),
+    ]
+    assert "not comparable" in out
+    assert main([*arguments, "--methods", "thresholding,pathspca"]) == 0
+    assert "comparable" not in capsys.readouterr().out
+
+
+def test_a_comparison_says_which_options_methods_had():
+    asked = {"n_components": 2, "cardinality": 3, "covariance": True}
+    found = compare(PITPROPS, ["dcpca", "pathspca", "alspca"], **asked).set_index("method")
+    assert found.loc["dcpca", "options"] == "epsilon=0.01, refit=True, tol=1e-06, max_iter=1000"
+    assert found.loc["pathspca", "options"] == ""
+    assert found.loc["alspca", "group"] == "total cardinality"
+    everything = methods_to_compare(None)
+    assert "rspca" in everything
+    assert set(everything) - set(methods_to_compare(None, covariance=True)) == {"rspca"}
 
 
 def test_compare_goes_on_when_a_method_declines(tmp_path, capsys):

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 _LONGEST_MATRIX = 60
 
+# The groups of methods that have the same freedom as ours.
+_COMPARABLE = ("redac", "same cardinality")
+
 
 def note(text: str) -> None:
     """One line beside the results."""
@@ -92,30 +95,32 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
 
 
 def comparison(rows: list[ComparedMethod]) -> None:
-    """Methods side by side, the best figures in bold."""
-    table = RichTable(box=box.SIMPLE_HEAD)
+    """Methods side by side, group by group, the best of those that are comparable in bold."""
+    groups = {row.group: [other for other in rows if other.group == row.group] for row in rows}
+    note = "Groups are asked for different things: what they explain is not comparable."
+    table = RichTable(box=box.SIMPLE_HEAD, caption=note if len(groups) > 1 else None)
     table.add_column("method", no_wrap=True)
     for title in ("PEV %", "RRE", "non-zeros", "seconds"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("for each component")
-    rivals = [row for row in rows if row.failure is None and row.sparse]
+    rivals = [row for row in rows if row.failure is None and row.group in _COMPARABLE]
     best = max((row.pev for row in rivals), default=math.nan)
-    for row in rows:
-        if row.failure is not None:
-            table.add_row(row.method, "failed", "", "", f"{row.seconds:.2f}", "")
-            continue
-        style = "bold" if row.sparse and row.pev >= best - 0.005 else None
-        table.add_row(
-            row.method,
-            f"{row.pev:.2f}",
-            f"{row.rre:.4f}",
-            str(sum(row.non_zeros)),
-            f"{row.seconds:.2f}",
-            _counts(row.non_zeros),
-            style=style,
-        )
+    for group, members in groups.items():
+        if len(groups) > 1:
+            table.add_row(f"({group})", style="dim")
+        for row in members:
+            table.add_row(
+                *_compared(row), style="bold" if row in rivals and row.pev >= best - 0.005 else None
+            )
     with printing() as console:
         console.print(table)
+
+
+def _compared(row: ComparedMethod) -> tuple[str, ...]:
+    if row.failure is not None:
+        return row.method, "failed", "", "", f"{row.seconds:.2f}", ""
+    figures = f"{row.pev:.2f}", f"{row.rre:.4f}", str(sum(row.non_zeros)), f"{row.seconds:.2f}"
+    return row.method, *figures, _counts(row.non_zeros)
 
 
 def path_table(path: pd.DataFrame) -> None:

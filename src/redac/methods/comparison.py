@@ -31,6 +31,16 @@ class ComparedMethod:
     failure: str | None = None
     warned: tuple[str, ...] = ()
 
+    @property
+    def group(self) -> str:
+        """What is asked of the method; methods of other groups answer another question."""
+        return find_method(self.method).group
+
+    @property
+    def options(self) -> str:
+        """The options of its own that it had."""
+        return find_method(self.method).settings
+
 
 def compare(
     X: Any,
@@ -62,8 +72,11 @@ def compare(
     DataFrame
         One row for each method: ``method``, ``pev`` (percent of the variance explained), ``rre``
         (relative error of reconstruction), ``nonzeros`` (loadings in all), ``cardinalities`` (of
-        each component, as text: "8 5 6"), ``seconds``, and ``failure``: why a method has no
-        figures, else empty. What methods warn of is in ``attrs["warnings"]``, by method.
+        each component, as text: "8 5 6"), ``seconds``, ``failure`` (why a method has no figures,
+        else empty), ``group`` and ``options`` (those of its own, as text). The groups are redac,
+        same cardinality (that asked for, for each component), total cardinality (dealt out by the
+        method), orthogonal, nonnegative, robust and not sparse; what methods of different groups
+        explain is not comparable. What methods warn of is in ``attrs["warnings"]``, by method.
     """
     settings = {
         "n_components": n_components,
@@ -134,6 +147,8 @@ def comparison_table(rows: Sequence[ComparedMethod]) -> pd.DataFrame:
             "cardinalities": [" ".join(map(str, row.non_zeros)) for row in rows],
             "seconds": [row.seconds for row in rows],
             "failure": [row.failure or "" for row in rows],
+            "group": [row.group for row in rows],
+            "options": [row.options for row in rows],
         }
     )
     table.attrs["warnings"] = {row.method: list(row.warned) for row in rows if row.warned}

@@ -22,7 +22,5 @@ def describe_method(method: str) -> str:
         ``options``.
     """
     found = find_method(method)
-    defaults = inspect.signature(found.run).parameters
-    options = [f"{name}={defaults[name].default!r}" for name in found.options]
     text = inspect.getdoc(found.run) or ""
-    return f"{method}: {text}\n\nOptions: {', '.join(options) or 'none'}"
+    return f"{method}: {text}\n\nOptions: {found.settings or 'none'}"

@@ -76,6 +76,25 @@ class Method:
         return [name for name in self._keywords() if name != "rng"]
 
     @property
+    def settings(self) -> str:
+        """Its own options and what they are unless somebody says otherwise."""
+        given = inspect.signature(self.run).parameters
+        return ", ".join(f"{name}={given[name].default!r}" for name in self.options)
+
+    @property
+    def group(self) -> str:
+        """What is asked of it: methods of other groups have more freedom, or less."""
+        kinds = {
+            "redac": self.name.startswith("redac"),
+            "nonnegative": self.nonnegative,
+            "orthogonal": self.orthogonal,
+            "robust": self.needs_samples,
+            "not sparse": not self.sparse,
+            "total cardinality": self.total,
+        }
+        return next((kind for kind, holds in kinds.items() if holds), "same cardinality")
+
+    @property
     def randomised(self) -> bool:
         return "rng" in self._keywords()
 
