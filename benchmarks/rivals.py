@@ -61,12 +61,16 @@ def matrices() -> dict[str, Array]:
 
 
 def rivals(*, nonnegative: bool) -> list[str]:
-    """The methods that give every component as many features as asked for."""
+    """The methods that give every component as many features as asked for, and do no more.
+
+    Those that keep components orthogonal have less freedom; those that need samples do not work on
+    correlation matrices.
+    """
     return [
         name
         for name, method in METHODS.items()
         if method.sparse
-        and not method.total
+        and not (method.total or method.orthogonal or method.needs_samples)
         and method.nonnegative == nonnegative
         and not name.startswith("redac")
     ]

@@ -303,7 +303,7 @@ def test_what_cannot_be_orthogonal_is_said():
 
 
 def with_outliers(seed):
-    """Samples of one factor on four features, and as many of ten thousand times its size as 3 %."""
+    """Samples of one factor on four features; nine of 300 are far away on four others."""
     rng = np.random.default_rng(seed)
     X = 0.3 * rng.standard_normal((300, 12))
     X[:, :4] += rng.standard_normal((300, 1)) * 2.0
