@@ -126,6 +126,20 @@ def covered_loadings(page):
     }""")
 
 
+def point_at(page, target):
+    """Move the pointer onto an element, and wait for what is said of it.
+
+    To scroll hides it, and the browser tells of that a moment after it has scrolled.
+    """
+    for _ in range(100):
+        target.hover(force=True)
+        page.wait_for_timeout(50)
+        if page.locator("#tip").is_visible():
+            return
+        page.mouse.move(0, 0)
+    raise AssertionError("nothing was said of what is under the pointer")
+
+
 def colours_in(page):
     """How many different colours a picture of the page has."""
     from io import BytesIO
@@ -231,10 +245,9 @@ def test_every_control_does_what_it_says(path_page, path, browser):
         assert "No component" in page.inner_text("#found")
         # what is under the pointer is marked everywhere
         page.fill("#search", "")
-        page.locator("#loadings-view .bar").first.hover()
-        assert page.locator("#tip").is_visible()
+        point_at(page, page.locator("#loadings-view .bar").first)
         assert page.locator(".linked-feature").count() >= 1
-        points.nth(3).hover(force=True)
+        point_at(page, points.nth(3))
         assert "cultivar" in page.inner_text("#tip")
         ground = "getComputedStyle(document.body).backgroundColor"
         before = page.evaluate(ground)
