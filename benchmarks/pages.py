@@ -75,7 +75,8 @@ def _measured(address: str) -> list[str]:
             page: Any = context.new_page()
             page.on("console", lambda message: complaints.append(message.text))
             page.goto(address)
-            page.wait_for_function("performance.getEntriesByType('paint').length > 1")
+            while page.evaluate("performance.getEntriesByType('paint').length") < 2:
+                page.wait_for_timeout(50)
             paints.append(page.evaluate(_PAINT))
             session = context.new_cdp_session(page)
             session.send("Performance.enable", {"timeDomain": "threadTicks"})

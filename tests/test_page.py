@@ -126,6 +126,15 @@ def covered_loadings(page):
     }""")
 
 
+def until(page, holds):
+    """Wait for what the page does a moment later; its policy allows no code from without."""
+    for _ in range(600):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("the page has not done it")
+
+
 def point_at(page, target):
     """Move the pointer onto an element, and wait for what is said of it.
 
@@ -207,9 +216,8 @@ def test_every_control_does_what_it_says(path_page, path, browser):
         assert page.locator("button[data-step='cardinality 1']").is_disabled()
         # the tables follow, a moment later
         first = path.model(3, 8).loadings_table()
-        page.wait_for_function(
-            f"document.querySelectorAll('#loadings-table tbody tr').length === {len(first)}"
-        )
+        rows = page.locator("#loadings-table tbody tr")
+        until(page, lambda: rows.count() == len(first))
         assert page.inner_text("#loadings-table tbody th >> nth=0") == first.index[0]
         # scores
         points = page.locator("#scores-view .body .point")
