@@ -18,14 +18,16 @@ demo: $(READY)
 test: lint
 	$(PY) -m pytest
 
-# With other kernels of BLAS: make test-kernels KERNELS="Haswell Prescott"
+# With other kernels of BLAS, the last of them with one thread: make test-kernels KERNELS="Haswell Prescott"
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 test-kernels: $(READY)
 	set -e; kernels="$(KERNELS)"; [ -n "$$kernels" ] || kernels=$$($(PY) .ci/kernels.py); \
-	[ -n "$$kernels" ] || echo "This machine has no other kernels of OpenBLAS."; \
 	for kernel in $$kernels; do \
-		echo "OPENBLAS_CORETYPE=$$kernel"; \
-		OPENBLAS_CORETYPE=$$kernel $(PY) -m pytest --quiet $(NUMERIC); \
-	done
+		threads=; [ "$$kernel" != "$${kernels##* }" ] || threads="$(ONE_THREAD)"; \
+		echo "OPENBLAS_CORETYPE=$$kernel $$threads"; \
+		env OPENBLAS_CORETYPE=$$kernel $$threads $(PY) -m pytest --quiet $(NUMERIC); \
+	done; \
+	[ -n "$$kernels" ] || { echo "This machine has no other kernels of OpenBLAS."; $(MAKE) test-one-thread; }
 
 # In another order every time; an order is repeated with the seed that is printed: SEED=1
 SEED ?= $(shell date +%s)
@@ -34,7 +36,7 @@ test-shuffled: $(READY)
 	$(PY) -m pytest --quiet $(SHUFFLED)
 
 test-one-thread: $(READY)
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(PY) -m pytest --quiet $(NUMERIC)
+	$(ONE_THREAD) $(PY) -m pytest --quiet $(NUMERIC)
 
 # With the least versions that pyproject.toml allows, in random order, too.
 FLOOR := $(VENV)-floor
