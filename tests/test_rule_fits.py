@@ -132,9 +132,7 @@ def test_all_kinds_of_data_agree(name):
         SparsePCA(3, tol=1e-10, **options).fit(
             da.from_array(X, chunks=(20, 12)), feature_names=NAMES
         ),
-        SparsePCA(3, tol=1e-10, **options).fit(
-            zarr.array(X, chunks=(20, 12)), feature_names=NAMES
-        ),
+        SparsePCA(3, tol=1e-10, **options).fit(zarr.array(X, chunks=(20, 12)), feature_names=NAMES),
     ]
     for model in kinds:
         assert_same_loadings(np.abs(model.components_), np.abs(expected.components_), atol=1e-4)
