@@ -32,7 +32,8 @@ def test_valid_files_can_be_read(tmp_path: Path) -> None:
         seen.add(suffix)
         path = tmp_path / f"data{suffix}"
         path.write_bytes(content)
-        assert np.isfinite(read_table(path).values).all() if suffix == ".npy" else read_table(path)
+        table = read_table(path, missing="keep")  # tables as people write them have gaps
+        assert suffix != ".npy" or np.isfinite(table.values).all()
     assert seen == set(WRITERS)
 
 
