@@ -80,7 +80,8 @@ def texts_that_overlap(page):
     """Pairs of texts of one picture whose boxes share more than a sliver."""
     return page.evaluate("""() => {
       const found = [];
-      for (const picture of document.querySelectorAll(".panels svg, #stability-view svg")) {
+      const pictures = ".panels svg, #stability-view svg, #overlap-view svg";
+      for (const picture of document.querySelectorAll(pictures)) {
         const texts = [...picture.querySelectorAll("text")];
         const boxes = texts.map((text) => text.getBoundingClientRect());
         for (let i = 0; i < boxes.length; i += 1) {

@@ -15,8 +15,11 @@ export function drawOverlap(card) {
   const parts = [];
   for (let i = 0; i < place.r; i += 1) {
     const middle = margin + (i + 0.5) * side;
-    if (side > 24 || i % 2 === 0) {
+    // A name is up to 28 wide and 12 high; where there is no room every second one is left out.
+    if (side > 30 || i % 2 === 0) {
       parts.push(label(middle, margin - 8, component(i), { class: "tick", "text-anchor": "middle" }));
+    }
+    if (side > 14 || i % 2 === 0) {
       parts.push(label(margin - 6, middle + 4, component(i), { class: "tick", "text-anchor": "end" }));
     }
     for (let j = 0; j < place.r; j += 1) if (i !== j) parts.push(...overlap(place, i, j, margin, side));
