@@ -86,7 +86,7 @@ class SparsePCACV(ComponentModel):
     >>> from redac import SparsePCACV
     >>> model = SparsePCACV((3, 4), (3, 5, 9), standardize=True).fit(load_wine().data)
     >>> model.n_components_, model.cardinality_
-    (3, 9)
+    (4, 5)
     """
 
     _takes_gaps = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,10 +132,19 @@ def rows_of(X: Any, positions: Any) -> Any:
         return X[positions.tolist()]
     if isinstance(X, np.ndarray) or not hasattr(X, "shape"):
         return np.asarray(X)[positions]
-    n, d = X.shape  # hands out rows in blocks
+    found, start = [], 0
+    for block in _blocks(X):
+        own = positions[(positions >= start) & (positions < start + len(block))] - start
+        found.append(np.asarray(block)[own])
+        start += len(block)
+    return np.concatenate(found)
+
+
+def _blocks(X: Any) -> Iterator[Any]:
+    """The rows of data that hand them out in blocks, from the first to the last."""
+    n, d = X.shape
     step = max(1, _CELLS_PER_BLOCK // d)
-    blocks = []
-    for start in range(0, n, step):
-        own = positions[(positions >= start) & (positions < start + step)] - start
-        blocks.append(np.asarray(X[start : start + step])[own])
-    return np.concatenate(blocks)
+    if hasattr(X, "row_blocks"):
+        yield from X.row_blocks(step)
+    else:
+        yield from (X[start : start + step] for start in range(0, n, step))
