@@ -10,7 +10,7 @@ OTHERS := columns docs explore exports files layers page plots public transcript
 NUMERIC := $(filter-out tests/test_cli%.py $(OTHERS:%=tests/test_%.py),$(wildcard tests/test_*.py))
 
 .PHONY: demo test test-anndata test-kernels test-shuffled test-one-thread test-floor test-latest
-.PHONY: lint format figures bench clean
+.PHONY: lint format docs figures bench clean
 
 demo: $(READY)
 	$(PY) -m redac fit pitprops
@@ -70,6 +70,12 @@ format: $(READY)
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
+# The site, from nothing, and the tests of what was built.
+docs: $(VENV)/.ready-docs
+	rm -rf build/docs docs/examples docs/reference/generated
+	$(PY) -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
+	$(PY) -m pytest -n 0 tests_docs
+
 figures: $(READY)
 	$(PY) docs/make_figures.py
 
@@ -91,6 +97,11 @@ $(READY): pyproject.toml constraints.txt
 		$(PY) -m pip install --quiet -e '.[all]' --group dev
 	touch $(READY)
 
+$(VENV)/.ready-docs: $(READY)
+	PIP_CONSTRAINT=constraints.txt $(PY) -m pip install --quiet --group docs
+	touch $@
+
 clean:
+	rm -rf docs/examples docs/reference/generated docs/sg_execution_times.rst
 	rm -rf $(VENV) $(FLOOR) $(LATEST) $(ANNDATA) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -86,6 +86,7 @@ def fetch_colon(data_home: Folder | None = None, *, base_url: str | None = None)
             A description per gene, empty where the source has none; None if the file
             ``colon_genes.csv`` is not available.
         DESCR : str
+            What the data are, and their source.
 
     Raises
     ------

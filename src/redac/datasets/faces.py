@@ -66,6 +66,7 @@ def fetch_cbcl_faces(data_home: Folder | None = None, *, base_url: str | None = 
         target_names : list of str
             The meaning of 0 and of 1.
         DESCR : str
+            What the data are, and their source.
 
     Raises
     ------

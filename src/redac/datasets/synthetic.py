@@ -69,6 +69,7 @@ def make_hastie(n_samples: int = 1000, *, random_state: RandomSource = None) -> 
         With the entries
 
         data : ndarray of shape (n_samples, 10)
+            The rows drawn.
         components : ndarray of shape (2, 10)
             The intended sparse components: one half on each of X5–X8, then one half on each
             of X1–X4. They are the best directions with four non-zeros, not eigenvectors of
@@ -78,7 +79,9 @@ def make_hastie(n_samples: int = 1000, *, random_state: RandomSource = None) -> 
         eigenvalues : ndarray of shape (10,)
             Eigenvalues of ``covariance``, largest first.
         feature_names : list of str
+            A name for each column.
         DESCR : str
+            What the data are, and their source.
 
     References
     ----------
@@ -127,6 +130,7 @@ def make_toy(n_samples: int = 1000, *, random_state: RandomSource = None) -> Bun
         With the entries
 
         data : ndarray of shape (n_samples, 10)
+            The rows drawn.
         components : ndarray of shape (2, 10)
             The sparse eigenvectors v₁ and v₂, of unit length.
         covariance : ndarray of shape (10, 10)
@@ -134,7 +138,9 @@ def make_toy(n_samples: int = 1000, *, random_state: RandomSource = None) -> Bun
         eigenvalues : ndarray of shape (10,)
             Eigenvalues of ``covariance``, largest first.
         feature_names : list of str
+            A name for each column.
         DESCR : str
+            What the data are, and their source.
 
     Notes
     -----

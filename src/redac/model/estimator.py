@@ -114,7 +114,7 @@ class SparsePCA(SearchedModel):
         The same as shares of the total variance; 100 times the sum is the PEV.
     reconstruction_error_ : float
         Relative reconstruction error RRE = ‖X − X̂‖/‖X‖.
-    objective_history_ : ndarray of shape (n_iter_,)
+    objective_history_ : ndarray of shape (n_iter,)
         Objective after each sweep of the winning run, as a share of the total variance. It never
         rises.
     separation_ : float
@@ -162,8 +162,10 @@ class SparsePCA(SearchedModel):
     distance_cutoffs_ : ndarray of shape (2,)
         Beyond which of these distances a row is an outlier.
     n_components_, n_features_in_ : int
+        Number of components and of features.
     n_samples_ : int or None
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Number of rows, where known.
+    feature_names_in_ : ndarray of shape (n_features,)
         Only when the data have names, all of them strings, or ``feature_names`` was given.
 
     Examples
