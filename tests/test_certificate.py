@@ -17,8 +17,10 @@ from redac.certificate.dual import Term, evaluate, minimise
 from redac.certificate.families import Family
 from redac.certificate.flags import FlagNode, Subproblem
 from redac.certificate.groups import BlockNode, Group, Matrix, union_bound
+from redac.certificate.power import best_of_power
 from redac.certificate.roots import roots
 from redac.certificate.rounding import eigenvalue_margin
+from redac.certificate.single import conditional, excluded, sparse_bound
 from redac.certificate.tree import Incumbent, Tree
 from redac.datasets import load_pitprops
 
@@ -297,6 +299,77 @@ def test_one_component_is_solved_from_any_solution(k):
         best, _ = sparse_eigenvalue(S, k)
         result = certificate(S, np.eye(8)[:1], cardinality=k)
         assert result.upper_bound == pytest.approx(100 * best / np.trace(S), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_component_is_solved_by_any_spread_of_variances(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((rng.integers(2, 12), 9)) * rng.lognormal(sigma=seed / 6, size=9)
+    S = A.T @ A
+    for k in range(1, 10):
+        best, _ = sparse_eigenvalue(S, k)
+        result = certificate(S, np.eye(9)[-1:], cardinality=k)
+        assert result.upper_bound == pytest.approx(100 * best / np.trace(S), abs=1e-6)
+        assert max(result.value, result.better_value or 0) <= result.upper_bound + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_bounds_of_one_component_are_beaten_by_no_support(seed):
+    """Whatever is known of the support, and whatever level is tested."""
+    rng = np.random.default_rng(seed)
+    d, k = 8, 4
+    S = covariance(d, seed, correlation=bool(seed % 2))
+    order = rng.permutation(d)
+    inside, free = order[: seed % 3], order[seed % 3 :]
+    count = k - inside.size
+    unions = [np.append(inside, more) for more in itertools.combinations(free, count)]
+    values = np.array([np.linalg.eigvalsh(S[np.ix_(U, U)])[-1] for U in unions])
+    for t in np.linspace(values.min(), values.max() * 1.2, 12):
+        lifted = conditional(S, inside, free, t)
+        if lifted is None:
+            assert values.max() > t
+            continue
+        if sparse_bound(lifted, count) <= t:
+            assert values.max() <= t * (1 + 1e-12)
+        out = free[excluded(lifted, count, t)]
+        uses = np.array([np.isin(out, U).any() for U in unions])
+        assert values[uses].max(initial=0.0) <= t * (1 + 1e-12)
+    most = [np.linalg.eigvalsh(S[np.ix_(T, T)])[-1] for T in itertools.combinations(free, 3)]
+    assert sparse_bound(S[np.ix_(free, free)], 3) >= max(most) * (1 - 1e-12)
+
+
+def test_a_wrong_bound_would_be_seen(monkeypatch):
+    """A bound that is too low leaves the optimum out, and tests like these notice."""
+    S = covariance(9, 3, correlation=True)
+    best, _ = sparse_eigenvalue(S, 4)
+
+    def too_low(T, count):
+        return 0.7 * sparse_bound(T, count)
+
+    monkeypatch.setattr("redac.certificate.single.sparse_bound", too_low)
+    monkeypatch.setattr("redac.certificate.api.best_of_power", lambda *_: np.eye(9)[:, :1])
+    result = certificate(S, np.eye(9)[:1], cardinality=4)
+    assert result.upper_bound < 100 * best / 9 - 1e-3
+
+
+def test_a_search_from_every_variable_finds_the_best_of_few():
+    found = 0
+    for seed in range(20):
+        S = covariance(9, seed, correlation=bool(seed % 2))
+        best, _ = sparse_eigenvalue(S, 3)
+        v = best_of_power(S, 3)
+        assert np.count_nonzero(v) <= 3
+        assert np.linalg.norm(v) == pytest.approx(1.0)
+        found += explained(S, v) > best * (1 - 1e-9)
+    assert found >= 18
+
+
+def test_one_component_of_hundreds_of_unequal_features_is_solved():
+    rng = np.random.default_rng(5)
+    S = np.cov((rng.standard_normal((200, 120)) * rng.lognormal(sigma=0.6, size=120)).T)
+    result = certificate(S, np.eye(120)[:1], cardinality=5, time_limit=300)
+    assert result.upper_bound == pytest.approx(result.better_value, abs=1e-6)
+    assert result.nodes < 100
 
 
 def test_published_optima_of_one_component():

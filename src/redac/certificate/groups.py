@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from redac.certificate.flags import FlagNode, Subproblem
+from redac.certificate.single import moment_bound
 from redac.certificate.tree import Incumbent, Node
 from redac.sources.base import Array, Indices
 
@@ -84,7 +85,7 @@ def union_bound(matrix: Matrix, rank: int, size: int, inside: Indices, free: Ind
     high = base + float(variances[-missing:].sum())
     low = base + float(variances[:missing].sum())
     squares = _largest_square_sum(matrix, missing, inside, free)
-    bound = min(high, _moment_bound(rank, size, low, high, squares))
+    bound = min(high, moment_bound(rank, size, low, high, squares))
     if allowed.size <= _EIGENVALUE_ORDER:
         bound = min(bound, matrix.ky_fan(allowed, rank))
     return bound
@@ -104,18 +105,6 @@ def _largest_square_sum(matrix: Matrix, missing: int, inside: Indices, free: Ind
         tail = np.partition(from_free[count:], split + 1, axis=1)[:, split + 1 :]
         sums[count:] += tail.sum(axis=1)
     return float(sums[:count].sum() + np.partition(sums[count:], split)[split:].sum())
-
-
-def _moment_bound(rank: int, size: int, low: float, high: float, squares: float) -> float:
-    """The largest sum of ``rank`` of ``size`` numbers with a sum in [low, high] and these squares.
-
-    For a given sum s the extreme case has ``rank`` equal numbers and equal others; that value,
-    rank·s/size + √(rank(size − rank)/size·(squares − s²/size)), is concave in s and largest at
-    s = √(rank·squares).
-    """
-    total = min(max(np.sqrt(rank * squares), low), high)
-    spread = max(squares - total * total / size, 0.0)
-    return float(rank * total / size + np.sqrt(rank * (size - rank) / size * spread))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from redac.certificate.flags import FlagNode, Subproblem
 from redac.certificate.groups import BlockNode, Group, Matrix, largest_union
+from redac.certificate.single import SingleNode
 from redac.certificate.tree import Node
 from redac.sources.base import Array
 
@@ -34,7 +35,9 @@ def roots(S: Array, cardinalities: Sequence[int], deadline: float = np.inf) -> l
     several = tuple(k for k in cardinalities if k > 1)
     ones = r - len(several)
     left = d - ones
-    if r == 1 or largest_union(several) < left:
+    if r == 1:
+        return [SingleNode.root(S, cardinalities[0])] if d <= BLOCK_ORDER else []
+    if largest_union(several) < left:
         if d > BLOCK_ORDER or len(several) > _MOST_PARTITIONED:
             return []
         matrix = Matrix(S)
