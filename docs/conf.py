@@ -29,7 +29,9 @@ templates_path = ["_templates"]
 # The scripts of the gallery become pages of examples/.
 exclude_patterns = ["gallery", "_*"]
 suppress_warnings = ["config.cache"]  # sphinx_gallery_conf has functions, which cannot be cached
+highlight_language = "none"
 nitpicky = True
+smartquotes = False  # `--output` stays as it is
 
 # Headings have the anchors that they have where Markdown is read as it is.
 myst_heading_anchors = 4
@@ -68,6 +70,10 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "redac"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

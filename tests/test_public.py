@@ -6,14 +6,12 @@ import inspect
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import redac
+from pages import PAGES, name_of
 
-ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 MODULES = (
     "anndata",
     "certificate",
@@ -85,14 +83,14 @@ def test_public_modules_say_what_is_public(name):
         assert not each.startswith("_"), each
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_code_in_the_documentation_imports_public_names_only(page):
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     for code in blocks:
         assert imported(code) <= PUBLIC
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_documentation_mentions_public_names_only(page):
     assert mentioned(page.read_text(encoding="utf-8")) <= PUBLIC
 

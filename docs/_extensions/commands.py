@@ -38,6 +38,13 @@ def _invocations(action: argparse.Action) -> list[str]:
     return [f"{name} {value}".strip() for name in action.option_strings]
 
 
+def _usage(parser: argparse.ArgumentParser) -> str:
+    """What the parser says first; it would otherwise be as wide as the terminal of the build."""
+    lines = argparse.HelpFormatter(parser.prog, width=78)
+    lines.add_usage(parser.usage, parser._actions, parser._mutually_exclusive_groups)
+    return lines.format_help().strip()
+
+
 def _help(action: argparse.Action, program: str) -> str:
     """The help of an option with its default and program filled in."""
     known = {"prog": program} | {
@@ -83,7 +90,7 @@ class Commands(SphinxDirective):
             section = _section(f"redac-{name}", f"redac {name}")
             summary = command.description or said[name]
             section += nodes.paragraph("", summary)
-            section += nodes.literal_block("", command.format_usage(), language="none")
+            section += nodes.literal_block("", _usage(command), language="none")
             for group in _options(command):
                 section += nodes.rubric("", (group.title or "").capitalize())
                 section += _definitions(group, command.prog)
