@@ -198,6 +198,17 @@ BROKEN: list[tuple[Invariant, Callable[[SparsePCA], None], str]] = [
 ]
 
 
+@pytest.mark.parametrize(("change", "kind"), [(turn_row, "sign"), (turn_order, "place")])
+def test_components_that_do_not_keep_to_their_starts_are_noticed(change: Any, kind: str) -> None:
+    case = plain_case(init=-np.eye(12)[[1, 4, 7]], n_init=1)
+    data = fits.given_data(case)
+    model = comparisons.fitted(case, data.given)
+    assert kinds(invariants.identity(case, model, data)) == set()
+    assert kinds(invariants.signs(case, model, data)) == set()
+    change(model)
+    assert kind in kinds(invariants.identity(case, model, data))
+
+
 @pytest.mark.parametrize(("check", "harm", "kind"), BROKEN, ids=[kind for _, _, kind in BROKEN])
 def test_a_broken_model_is_noticed(
     check: Invariant, harm: Callable[[SparsePCA], None], kind: str
@@ -209,7 +220,8 @@ def test_a_broken_model_is_noticed(
 
 
 def test_every_invariant_is_seen_to_fail() -> None:
-    assert {check for check, _, _ in BROKEN} == set(INVARIANTS)
+    # ``identity`` looks at other fits, and has a test of its own.
+    assert {check for check, _, _ in BROKEN} | {invariants.identity} == set(INVARIANTS)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from benchmarks.fuzz.cases import Case
 from benchmarks.fuzz.containers import plain
@@ -102,6 +103,8 @@ def separated(case: Case, model: SparsePCA, data: Data) -> Iterator[Violation]:
 
 def signs(case: Case, model: SparsePCA, data: Data) -> Iterator[Violation]:
     """The entry of largest magnitude is positive; of several that are equal one may be."""
+    if _begins_with_components(case):
+        return
     V = _components(model)
     missing = (np.abs(V).max(axis=1) - V.max(axis=1)).max()
     if missing > 1e-6:
@@ -111,11 +114,32 @@ def signs(case: Case, model: SparsePCA, data: Data) -> Iterator[Violation]:
 def ordered(case: Case, model: SparsePCA, data: Data) -> Iterator[Violation]:
     """Where one bound serves all, no component adds more than one that stands before it."""
     names = ("cardinality", "l1_bound", "nonnegative")
-    if not all(is_shared(case.settings.get(name)) for name in names):
+    if _begins_with_components(case) or not all(
+        is_shared(case.settings.get(name)) for name in names
+    ):
         return
     excess = data.truth.disorder(_components(model))
     if excess > _tolerance(case, model, 1e-8):
         yield case.violation("order", f"a later component adds {excess:.3g} more", excess)
+
+
+def identity(case: Case, model: SparsePCA, data: Data) -> Iterator[Violation]:
+    """Components point along those that a fit began with, and stand in their places."""
+    if not _begins_with_components(case):
+        return
+    given = np.asarray(case.settings["init"], dtype=np.float64)
+    V, rounding = _components(model), 1e-5 * np.linalg.norm(given, axis=1).max()
+    products, shared = given @ V.T, ("cardinality", "l1_bound", "nonnegative")
+    turns = ~np.broadcast_to(case.settings["nonnegative"], len(V))
+    if turns.any() and (away := -products.diagonal()[turns].min()) > rounding:
+        yield case.violation("sign", f"a component points away from its start by {away:.3g}", away)
+    if all(is_shared(case.settings.get(name)) for name in shared):
+        best = np.abs(products)[linear_sum_assignment(-np.abs(products))].sum()
+        missing = best - np.abs(products.diagonal()).sum()
+        if not case.settings["nonnegative"] and missing > rounding:
+            yield case.violation(
+                "place", "components are not in the places of their starts", missing
+            )
 
 
 def shares(case: Case, model: SparsePCA, data: Data) -> Iterator[Violation]:
@@ -251,6 +275,10 @@ def _constraints(case: Case, model: SparsePCA) -> list[Any]:
     )
 
 
+def _begins_with_components(case: Case) -> bool:
+    return not isinstance(case.settings["init"], str)
+
+
 def asked_separation(case: Case, model: SparsePCA) -> float:
     """How far apart components must be."""
     asked = case.settings["min_separation"]
@@ -272,6 +300,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     separated,
     signs,
     ordered,
+    identity,
     shares,
     variances,
     truly_explained,
