@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import redac.files.parquet
+import redac.files.table
 from commands import Run, done
 from terminals import Watched, visible
 
@@ -37,8 +37,8 @@ def test_progress_is_drawn_and_cleared(
 
 
 _SMALL_IS_LARGE = (
-    "import redac.files.parquet, redac.sources.local; "
-    "redac.files.parquet.STREAMED_BYTES = 0; redac.sources.local._BLOCK_BYTES = 1 << 17; "
+    "import redac.files.table, redac.sources.local; "
+    "redac.files.table.LARGE = 0; redac.sources.local._BLOCK_BYTES = 1 << 17; "
 )
 
 
@@ -68,7 +68,7 @@ def test_passes_over_a_file_have_a_progress_bar(
 def test_a_damaged_parquet_file_is_a_wrong_input(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, streamed: bool
 ) -> None:
-    monkeypatch.setattr(redac.files.parquet, "STREAMED_BYTES", 0 if streamed else 1 << 40)
+    monkeypatch.setattr(redac.files.table, "LARGE", 0 if streamed else 1 << 40)
     path = tmp_path / "data.parquet"
     X = np.random.default_rng(1).standard_normal((3000, 6))
     pd.DataFrame(X, columns=list("abcdef")).to_parquet(path, row_group_size=500)

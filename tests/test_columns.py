@@ -16,10 +16,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+import redac.files.table
 from commands import FEATURES, FRAME, SAMPLES, Run, X, complaint, done, save_frame
 from redac import SparsePCA
-from redac.files import DataFileError, binary, hdf5, read_table
-from redac.files import column_choice as columns_module
+from redac.files import DataFileError, read_table
 from redac.files.suspicions import suspicions
 
 MIXED = FRAME.reset_index(drop=True).assign(id=range(1, 41), kind=["a", "b"] * 20, code="007")
@@ -110,8 +110,7 @@ def test_a_large_array_is_not_read_to_choose_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     np.save(tmp_path / "t.npy", X)
-    for module in (binary, columns_module):
-        monkeypatch.setattr(module, "UNREAD_BYTES", 1)
+    monkeypatch.setattr(redac.files.table, "LARGE", 1)
     values = read_table(tmp_path / "t.npy", drop="2").values
     assert not isinstance(values, np.ndarray)
     found, expected = (
@@ -423,8 +422,7 @@ def test_a_large_h5ad_file_is_read_in_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = save_h5ad(tmp_path / "t.h5ad", X)
-    for module in (hdf5, columns_module):
-        monkeypatch.setattr(module, "UNREAD_BYTES", 1)
+    monkeypatch.setattr(redac.files.table, "LARGE", 1)
     table = read_table(path, drop="width", label="kind")
     assert not isinstance(table.values, np.ndarray)
     found = SparsePCA(2, cardinality=2).fit(table.values)

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-import redac.files.binary
 import redac.files.parquet
+import redac.files.table
 import redac.sources.dense
 import redac.sources.local
 from helpers import assert_same_loadings, centred, factor_data
@@ -171,7 +171,7 @@ def measures(X, V):
 @kind_of_data
 @shape
 def test_measures_are_those_of_the_array_in_memory(kind, shape, tmp_path, monkeypatch):
-    monkeypatch.setattr(redac.files.parquet, "STREAMED_BYTES", 0)
+    monkeypatch.setattr(redac.files.table, "LARGE", 0)
     X, V = data_and_components(shape)
     given = KINDS[kind](X, tmp_path)
     np.testing.assert_allclose(measures(given, V), measures(X, V), rtol=1e-9, atol=1e-12)
@@ -181,7 +181,7 @@ def test_measures_are_those_of_the_array_in_memory(kind, shape, tmp_path, monkey
 @pytest.mark.parametrize("method", ["redac_l0", "thresholding", "rsvd_l0"])
 @pytest.mark.parametrize("shape", ["tall", "few rows"])
 def test_components_are_those_of_the_array_in_memory(kind, shape, method, tmp_path, monkeypatch):
-    monkeypatch.setattr(redac.files.parquet, "STREAMED_BYTES", 0)
+    monkeypatch.setattr(redac.files.table, "LARGE", 0)
     X, _ = data_and_components(shape)
     options = {"cardinality": 4, "random_state": 0}
     expected = sparse_pca(X, method, 3, **options)
@@ -373,8 +373,7 @@ def test_quadratic_forms_of_long_data_read_rows_in_order(monkeypatch):
 @pytest.mark.parametrize("suffix", ["npy", "parquet"])
 @pytest.mark.parametrize("standardize", [False, True])
 def test_compare_takes_large_files(suffix, standardize, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(redac.files.parquet, "STREAMED_BYTES", 0)
-    monkeypatch.setattr(redac.files.binary, "_UNREAD_BYTES", 0)
+    monkeypatch.setattr(redac.files.table, "LARGE", 0)
     monkeypatch.setattr(redac.files.parquet.ParquetRows, "__array__", RowStore.__array__)
     X, _ = data_and_components("tall")
     path = tmp_path / f"X.{suffix}"

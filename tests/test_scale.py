@@ -9,8 +9,8 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.pipeline import make_pipeline
 
-import redac.files.binary
 import redac.files.parquet
+import redac.files.table
 import redac.sources.dense
 import redac.sources.local
 import redac.sources.sparse
@@ -721,8 +721,7 @@ def test_an_empty_partition_is_no_problem():
 @pytest.fixture
 def streamed(monkeypatch):
     """Every file counts as large."""
-    monkeypatch.setattr(redac.files.parquet, "STREAMED_BYTES", 0)
-    monkeypatch.setattr(redac.files.binary, "_UNREAD_BYTES", 0)
+    monkeypatch.setattr(redac.files.table, "LARGE", 0)
 
 
 @pytest.mark.usefixtures("streamed")

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -152,6 +153,16 @@ def _xlsx(values: NDArray[Any], random: Random) -> bytes:
     frame = _frame(values, random)
     frame.columns = [name.replace("\x1b", "") for name in frame.columns]  # no cell can hold it
     frame.to_excel(stream, index=bool(random.random() < 0.5))
+    return _at_no_time(stream)
+
+
+def _at_no_time(written: io.BytesIO) -> bytes:
+    """The same archive without the times of writing, so that a seed gives the same bytes."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(written) as old, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            content = re.sub(rb"\d{4}-\d\d-\d\dT[\d:]+Z", b"2000-01-01T00:00:00Z", old.read(name))
+            new.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return stream.getvalue()
 
 

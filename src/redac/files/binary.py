@@ -12,7 +12,7 @@ import numpy as np
 from redac.disk import DataFileError, decoding, refuse_no_text
 from redac.files.column_choice import ColumnChoice, selected
 from redac.files.lines import open_bytes
-from redac.files.table import UNREAD_BYTES, Origin, Table, refuse_infinite
+from redac.files.table import Origin, Table, is_large, refuse_infinite
 
 _PREFERRED_ARRAYS = ("X", "data")
 
@@ -25,7 +25,7 @@ def read_npy(path: str, columns: ColumnChoice) -> Table:
     _require_matrix(header, path)
     with decoding(path, "a NumPy .npy file"):
         values = np.load(path, mmap_mode="r", allow_pickle=False)
-    if values.nbytes >= UNREAD_BYTES:
+    if is_large(values.nbytes):
         # To look for missing values would read all of it; a fit reads it anyway, and looks.
         return selected(Table(values), columns)
     return numeric_table(values, columns)

@@ -13,7 +13,7 @@ import numpy as np
 
 from redac.disk import DataFileError, decoding
 from redac.files.lines import open_bytes
-from redac.files.table import UNREAD_BYTES, Table, counted, quoted
+from redac.files.table import Table, counted, is_large, quoted
 
 # So many columns are named where one that was asked for is not there.
 _NAMED = 8
@@ -216,7 +216,7 @@ def taken(values: Any, positions: list[int]) -> Any:
         return values
     if hasattr(values, "with_columns"):
         return values.with_columns(positions)
-    on_disk = not hasattr(values, "tocsr") and values.nbytes >= UNREAD_BYTES
+    on_disk = not hasattr(values, "tocsr") and is_large(values.nbytes)
     return SomeColumns(values, positions) if on_disk else values[:, positions]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from redac.disk import DataFileError, decoding
 from redac.files.binary import numeric_table
 from redac.files.column_choice import ColumnChoice, selected
-from redac.files.table import UNREAD_BYTES, Table, quoted
+from redac.files.table import LARGE, Table, is_large, quoted
 
 _KIND = "an AnnData file (.h5ad)"
 
@@ -36,17 +36,17 @@ def read_h5ad(path: str, columns: ColumnChoice) -> Table:
         X = _matrix(file, path)
         n, d = X.shape
         is_stored = isinstance(X, h5py.Dataset)
-        is_large = is_stored and X.nbytes >= UNREAD_BYTES
-        values = X[()] if is_stored and not is_large else X
+        in_blocks = is_stored and is_large(X.nbytes)
+        values = X[()] if is_stored and not in_blocks else X
         feature_names = _names(file, "var", d)
         sample_names = _names(file, "obs", n)
         if index is not None:
             sample_names = _column(file, index, n, path)
         labels = None if label is None else _column(file, label, n, path)
-        if is_large:
+        if in_blocks:
             opened.pop_all()  # it stays open: its rows are read when they are needed
     inner = replace(columns, index=None, label=None)
-    if is_large:
+    if in_blocks:
         table = selected(Table(values, feature_names, sample_names), inner)
     else:
         table = numeric_table(values, inner, sample_names, feature_names)
@@ -85,7 +85,7 @@ def _refuse_too_large(dataset: Any) -> None:
     claimed = math.prod(dataset.shape) * dataset.dtype.itemsize
     stored = dataset.id.get_storage_size()
     # No filter packs more than a thousand numbers into the room of one.
-    if claimed > max(UNREAD_BYTES, 1000 * stored):
+    if claimed > max(LARGE, 1000 * stored):
         raise ValueError(f"{dataset.name} claims {claimed} bytes, but {stored} are there")
 
 

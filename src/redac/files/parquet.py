@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redac.disk import DataFileError, decoding
-from redac.files.table import Table, quoted
+from redac.files.table import Table, is_large, quoted
 
-# From this size on, written out, a file is streamed.
-STREAMED_BYTES = 1 << 28
 _KIND = "a Parquet file"
 
 
@@ -57,7 +55,7 @@ def streamed_table(path: str) -> Table | None:
     with decoding(path, _KIND), _opened(path) as file:
         groups = range(file.metadata.num_row_groups)
         size = sum(file.metadata.row_group(i).total_byte_size for i in groups)
-        if size < STREAMED_BYTES:
+        if not is_large(size):
             return None
         schema, n = file.schema_arrow, file.metadata.num_rows
         kinds = {field.name: _kind(field.type) for field in schema}

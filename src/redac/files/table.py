@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 
 Matrix: TypeAlias = "NDArray[Any] | sparray"
 
-# A file of numbers that is larger than this is not read before it is used.
-UNREAD_BYTES = 1 << 28
+# A file of so many bytes of numbers is not read before it is used: 256 MB.
+LARGE = 1 << 28
 _LONGEST_QUOTE = 40
 _CELLS_PER_BLOCK = 4_000_000
+
+
+def is_large(n_bytes: int) -> bool:
+    """Whether a file with so many bytes of numbers is read in blocks, when it is used."""
+    return n_bytes >= LARGE
 
 
 @dataclass(frozen=True, eq=False)

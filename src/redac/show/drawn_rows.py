@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from redac.show.escaping import printable
+from redac.show.structure import row_blocks
 
 # More rows than these are not told apart in a picture, and make the page heavy.
 MOST_ROWS = 2000
@@ -17,8 +18,6 @@ MOST_ROWS = 2000
 _MOST_SCORES = 300_000
 # More different numbers than this are a quantity, fewer are groups.
 _MOST_GROUPS = 7
-# Rows of data that are not in memory are read in blocks of about so many cells.
-_CELLS_PER_BLOCK = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +116,7 @@ def _label(name: str, values: Any) -> dict[str, Any]:
 
 
 def rows_of(X: Any, positions: Any) -> Any:
-    """Some rows of data of any kind that a model takes, in memory; None: all of them."""
+    """Some rows of data of any kind that a model takes, in memory; None: all, where they are."""
     if hasattr(X, "to_dask_array"):
         X = X.to_dask_array(lengths=True)
     if hasattr(X, "compute"):
@@ -133,18 +132,8 @@ def rows_of(X: Any, positions: Any) -> Any:
     if isinstance(X, np.ndarray) or not hasattr(X, "shape"):
         return np.asarray(X)[positions]
     found, start = [], 0
-    for block in _blocks(X):
+    for block in row_blocks(X):
         own = positions[(positions >= start) & (positions < start + len(block))] - start
         found.append(np.asarray(block)[own])
         start += len(block)
     return np.concatenate(found)
-
-
-def _blocks(X: Any) -> Iterator[Any]:
-    """The rows of data that hand them out in blocks, from the first to the last."""
-    n, d = X.shape
-    step = max(1, _CELLS_PER_BLOCK // d)
-    if hasattr(X, "row_blocks"):
-        yield from X.row_blocks(step)
-    else:
-        yield from (X[start : start + step] for start in range(0, n, step))

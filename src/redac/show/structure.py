@@ -7,7 +7,7 @@ deviations, which is their correlation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,10 +65,18 @@ def columns_of(X: Any, features: Sequence[int]) -> Array:
         X = np.asarray(X)
     if isinstance(X, np.ndarray):
         return np.asarray(X[:, positions], dtype=np.float64)
+    blocks = [np.asarray(block)[:, positions] for block in row_blocks(X)]
+    return np.asarray(np.concatenate(blocks), dtype=np.float64)
+
+
+def row_blocks(X: Any) -> Iterator[Any]:
+    """The rows of data that are not in memory, in blocks, from the first to the last."""
     n, d = X.shape
     step = max(1, _CELLS_PER_BLOCK // d)
-    blocks = [np.asarray(X[start : start + step])[:, positions] for start in range(0, n, step)]
-    return np.asarray(np.concatenate(blocks), dtype=np.float64)
+    if hasattr(X, "row_blocks"):
+        yield from X.row_blocks(step)
+    else:
+        yield from (X[start : start + step] for start in range(0, n, step))
 
 
 def leading_features(components: Any, pair: Sequence[int], most: int) -> list[int]:
