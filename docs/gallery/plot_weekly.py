@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from redac import SparsePCA
+from redac.metrics import pev
 
 # %%
 # Thirty weeks of 80 observations of ten features, generated. The first five features go together,
@@ -47,21 +48,12 @@ figure.colorbar(image, ax=axes, label="loading")
 # %%
 def changes(history):
     """In how many weeks PC1 is closer to the PC2 of the week before than to its PC1."""
-    pairs = pairwise(history)
-    return sum(abs(new[0] @ old[1]) > abs(new[0] @ old[0]) for old, new in pairs)
+    return sum(abs(new[0] @ old[1]) > abs(new[0] @ old[0]) for old, new in pairwise(history))
 
 
-print(
-    f"PC1 and PC2 change places: new {changes(fresh)} times, warm start {changes(followed)} times"
-)
-loss = [
-    100
-    * (
-        SparsePCA(2, cardinality=5).fit(X).score(X)
-        - SparsePCA(2, init=v, cardinality=5).fit(X).score(X)
-    )
-    for X, v in zip(weeks, followed, strict=True)
-]
+new, warm = changes(fresh), changes(followed)
+print(f"PC1 and PC2 change places: new {new} times, warm start {warm} times")
+loss = [pev(X, one) - pev(X, other) for X, one, other in zip(weeks, fresh, followed, strict=True)]
 print(f"explained variance lost by following: {max(loss):.2f} points in the worst week")
 
 # %%

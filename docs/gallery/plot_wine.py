@@ -33,14 +33,14 @@ _ = plot_biplot(model, wine.data, labels=cultivar)
 
 # %%
 # The cultivars were not used to find the components. Do the scores still tell them apart? A
-# classifier is fitted to the scores of nine tenths of the wines, and asked about the others. The
+# classifier is fitted to the scores of four fifths of the wines, and asked about the others. The
 # components are found anew in each fold, because they stand in the pipeline.
 
 
 def accuracy(cardinality):
     components = SparsePCA(3, cardinality=cardinality, standardize=True)
     pipeline = make_pipeline(components, LogisticRegression())
-    return 100 * cross_val_score(pipeline, wine.data, wine.target, cv=10).mean()
+    return 100 * cross_val_score(pipeline, wine.data, wine.target, cv=5).mean()
 
 
 dense = SparsePCA(n_components=3, standardize=True).fit(wine.data)
