@@ -102,6 +102,6 @@ $(VENV)/.ready-docs: $(READY)
 	touch $@
 
 clean:
-	rm -rf docs/examples docs/reference/generated docs/sg_execution_times.rst
+	rm -rf docs/examples docs/reference/generated
 	rm -rf $(VENV) $(FLOOR) $(LATEST) $(ANNDATA) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -59,7 +59,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
-    "min_reported_time": 0,
+    "write_computation_times": False,  # their page loads scripts from elsewhere
     "plot_gallery": True,
     "doc_module": ("redac",),
     "reference_url": {"redac": None},
@@ -74,6 +74,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_sidebars = {"index": []}
 html_context = {"default_mode": "auto"}
+html_show_search_summary = False  # it would read other pages, which browsers refuse from disk
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

@@ -64,16 +64,26 @@ def opened_browser() -> Iterator[Any]:
 
 
 class Tab:
-    """A page of the browser that must not complain of anything."""
+    """A page of the browser that must not complain of anything.
 
-    def __init__(self, browser: Any, *, width: int = 1280, **options: Any) -> None:
+    What a page of others always says, and may say, begins with ``chatter``.
+    """
+
+    def __init__(
+        self, browser: Any, *, width: int = 1280, chatter: str | None = None, **options: Any
+    ) -> None:
         settings = {"offline": True, "viewport": {"width": width, "height": 900}} | options
         self.context = browser.new_context(**settings)
         self.page = self.context.new_page()
         self.page.set_default_timeout(180_000)  # milliseconds; the machine may be busy
         self.complaints: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self._chatter = chatter
+        self.page.on("console", lambda message: self._note(message.text))
+        self.page.on("pageerror", lambda error: self._note(str(error)))
+
+    def _note(self, text: str) -> None:
+        if self._chatter is None or not text.startswith(self._chatter):
+            self.complaints.append(text)
 
     def __enter__(self) -> Any:
         return self.page

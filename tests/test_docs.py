@@ -5,11 +5,13 @@ The code of the other pages is run by `make docs`, in tests_docs/test_pages.py.
 
 import doctest
 import importlib
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import redac
@@ -17,6 +19,7 @@ import redac.datasets
 import redac.methods
 import redac.metrics
 from pages import DOCS, PAGES, ROOT, Block, blocks, name_of
+from redac.files.formats import SUFFIXES
 
 SOURCES = ROOT / "src"
 EXAMPLES = [
@@ -76,3 +79,21 @@ def test_examples_of_docstrings_hold(path: Path):
 
 def test_there_are_examples_in_docstrings():
     assert "estimator" in {path.stem for path in WITH_PROMPTS}
+
+
+def test_the_page_of_files_has_every_suffix():
+    page = (DOCS / "reference" / "files.md").read_text(encoding="utf-8")
+    table = page.partition("## What is written")[0]
+    named = set(re.findall(r"`(\.\w+)`", "".join(re.findall(r"^\|([^|]*)\|", table, re.MULTILINE))))
+    assert named == set(SUFFIXES)
+
+
+def test_the_page_of_files_has_the_header_of_a_model(tmp_path: Path):
+    model = redac.SparsePCA(1, cardinality=1).fit([[0.0, 1.0], [1.0, 3.0], [2.0, 4.0]])
+    model.save(tmp_path / "model.npz")
+    with np.load(tmp_path / "model.npz", allow_pickle=False) as archive:
+        header = json.loads(str(archive["header"]))
+    page = (DOCS / "reference" / "files.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| `(\w+)` \|", page.partition("## Models")[2], re.MULTILINE)
+    assert sorted(named) == sorted(header)
+    assert header["format"].startswith("redac-model-")
