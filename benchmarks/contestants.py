@@ -15,6 +15,8 @@ from sklearn.decomposition import PCA, MiniBatchSparsePCA, TruncatedSVD
 from sklearn.decomposition import SparsePCA as SklearnSparsePCA
 
 from benchmarks.cases import Job, Sparsity
+from benchmarks.packages.of_python import abess_components
+from benchmarks.packages.package import CannotFitError
 from benchmarks.plain import PlainRedac, principal_start
 from redac import SparsePCA
 
@@ -109,16 +111,10 @@ def _abess(job: Job, X: Any) -> Fitted:
         raise NotApplicableError("bounds the number of non-zeros only")
     if issparse(X):
         raise NotApplicableError("forms the dense covariance matrix")
-    if X.shape[0] < X.shape[1]:
-        raise NotApplicableError("returns ones for n < d")
-    from abess.decomposition import SparsePCA as AbessSparsePCA
-
-    # A one in row k − 1 asks for k non-zeros. An integer, which abess 0.4.11 accepts as well, makes
-    # it ask for all memory when there is more than one component.
-    sizes = np.zeros((sparsity.cardinality, job.r), dtype=int)
-    sizes[-1] = 1
-    model = AbessSparsePCA(support_size=sizes).fit(X, number=job.r)
-    return Fitted(np.atleast_2d(model.coef_.T))
+    try:
+        return Fitted(abess_components(X, job.r, sparsity.cardinality))
+    except CannotFitError as error:
+        raise NotApplicableError(str(error)) from error
 
 
 def _bound(job: Job) -> Sparsity:

@@ -1,0 +1,1 @@
+"""Other packages with sparse PCA, in one shape: ``python -m benchmarks.packages``."""
