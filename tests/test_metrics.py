@@ -149,3 +149,16 @@ def test_published_table_of_pitprops_is_reproduced_for_principal_components():
 def test_wrong_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_violation_of_orthogonality_is_the_sum_of_cosines():
+    components = np.array([[1.0, 0, 0], [3, 4, 0], [0, 0, -2], [0, 0, 0]])
+    assert metrics.orthogonality_violation(components) == pytest.approx(0.6)
+    assert metrics.orthogonality_violation(-components[:2] * 7) == pytest.approx(0.6)
+
+
+def test_of_orthogonal_components_pev_is_the_sum_of_raw_shares():
+    components = np.linalg.qr(COMPONENTS.T)[0].T
+    assert metrics.orthogonality_violation(components) == pytest.approx(0, abs=1e-12)
+    raw = metrics.explained_variance_ratio(X, components, definition="raw").sum()
+    assert metrics.pev(X, components) == pytest.approx(100 * raw, rel=1e-12)

@@ -17,7 +17,14 @@ from redac.solver import variance
 from redac.sources.base import Array
 from redac.sources.reading import Given, read_covariance
 
-__all__ = ["cumulative_pev", "explained_variance_ratio", "pev", "rre", "separation"]
+__all__ = [
+    "cumulative_pev",
+    "explained_variance_ratio",
+    "orthogonality_violation",
+    "pev",
+    "rre",
+    "separation",
+]
 
 Definition = Literal["projection", "qr", "raw"]
 
@@ -94,9 +101,17 @@ def separation(components: Any) -> float:
 
     1 orthogonal, 0 collapsed.
     """
-    V = _loadings(components)
-    lengths = np.linalg.norm(V, axis=0)
-    return variance.separation(V / np.where(lengths > 0, lengths, 1.0))
+    return variance.separation(_unit_length(_loadings(components)))
+
+
+def orthogonality_violation(components: Any) -> float:
+    """Σ |v_iᵀv_j| over all pairs of the unit-length components; 0 for orthogonal ones.
+
+    Where it is 0, PEV is the sum of the variances of the single scores, the definition "raw" of
+    :func:`explained_variance_ratio`; elsewhere that sum may count variance twice.
+    """
+    V = _unit_length(_loadings(components))
+    return float(np.abs(np.triu(V.T @ V, k=1)).sum())
 
 
 def _total_and_products(X: Any, V: Array, covariance: bool) -> tuple[float, Array]:
@@ -116,6 +131,12 @@ def _refuse_other_width(V: Array, n_features: int) -> None:
             f"The components have {V.shape[0]} entries, the data {n_features} features; "
             "components are rows."
         )
+
+
+def _unit_length(V: Array) -> Array:
+    """The columns at length one; those that are zero stay so."""
+    lengths = np.linalg.norm(V, axis=0)
+    return V / np.where(lengths > 0, lengths, 1.0)
 
 
 def _loadings(components: Any) -> Array:
