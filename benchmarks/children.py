@@ -75,7 +75,7 @@ def trial(job: Job, path: Path, *, limit: float, threads: int) -> Trial:
     result = in_child(_one_fit, job, path, threads, limit=limit)
     if isinstance(result, str):
         return Trial(failure=result, longer_than=limit if result == too_long(limit) else None)
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 def in_child(function: Callable[..., Any], *arguments: Any, limit: float) -> Any:

@@ -82,8 +82,9 @@ def filling(sets: int) -> None:
             by_filling = filled.inverse_transform(filled.transform(np.where(gaps, means, Y)))
             plain = SparsePCA(3, cardinality=6, ridge=0.0).fit(Y).impute(Y)
             ours = SparsePCA(3, cardinality=6).fit(Y).impute(Y)
-            for row, guess in enumerate((np.tile(means, (200, 1)), by_filling, plain, ours)):
-                errors[row, at] += np.sqrt(((guess - X)[gaps] ** 2).mean()) / sets
+            guesses = (np.tile(means, (200, 1)), by_filling, plain, ours)
+            for place, guess in enumerate(guesses):
+                errors[place, at] += np.sqrt(((guess - X)[gaps] ** 2).mean()) / sets
     names = ("column mean", "filled with means, then fitted", "gaps, no ridge", "gaps, default")
     for name, row in zip(names, errors, strict=True):
         _say(f"| {name} | " + " | ".join(f"{value:.3f}" for value in row) + " |")
@@ -112,11 +113,11 @@ def reference(folder: Path) -> None:
                 SparsePCA(r, standardize=True).fit(Y).impute(Y),
             )
             units = (np.isnan(Y), full.std(axis=0, ddof=1))
-            theirs, ours = (
+            error, ours = (
                 float(np.sqrt((((guess - full) / units[1])[units[0]] ** 2).mean()))
                 for guess in guesses
             )
-            _say(f"| {name}, {r} | {theirs:.3f} | {ours:.3f} | {ours / theirs:.3f} |")
+            _say(f"| {name}, {r} | {error:.3f} | {ours:.3f} | {ours / error:.3f} |")
 
 
 def cells(sets: int) -> None:

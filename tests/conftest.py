@@ -46,7 +46,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         try:
             status = main([str(argument) for argument in arguments])
         except SystemExit as ending:
-            status = ending.code or 0
+            status = int(ending.code or 0)
         printed = capsys.readouterr()
         return Outcome(status, printed.out, printed.err)
 

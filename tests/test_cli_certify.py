@@ -102,6 +102,7 @@ def test_wide_data_get_a_bound_below_that_of_their_model(tmp_path, capsys):
     ],
 )
 def test_a_wrong_call_is_one_line(data, capsys, arguments, complaint):
+    status: object
     try:
         status = main(["certify", str(data), *arguments])
     except SystemExit as ending:

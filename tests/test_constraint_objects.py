@@ -1,53 +1,14 @@
 """A constraint of one's own: any object that says what is best and what is allowed will do."""
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from helpers import assert_same_loadings
+from never import Never
 from redac import SparsePCA
 from redac.constraints import L0, Constraint, Nonnegative
-
-
-@dataclass(frozen=True)
-class Never:
-    """The vectors of another constraint that leave some features alone.
-
-    Attributes
-    ----------
-    inner : the other constraint.
-    forbidden : the places of the features that get no loading.
-    """
-
-    inner: Constraint
-    forbidden: tuple[int, ...]
-
-    def maximize(self, w: np.ndarray) -> np.ndarray:
-        allowed = w.copy()
-        allowed[list(self.forbidden)] = 0.0
-        v = self.inner.maximize(allowed)
-        if v[list(self.forbidden)].any():
-            # Without a positive entry the nonnegative set takes the largest one, which may be a
-            # forbidden zero; what is best is the least negative of those that are allowed.
-            allowed[list(self.forbidden)] = -np.inf
-            v = np.zeros_like(w)
-            v[np.argmax(allowed)] = 1.0
-        return v
-
-    def contains(self, v: np.ndarray, *, atol: float = 1e-9) -> bool:
-        return not v[list(self.forbidden)].any() and self.inner.contains(v, atol=atol)
-
-    @property
-    def free_range(self) -> tuple[float, float] | None:
-        return self.inner.free_range
-
-    def restricted(self, features: np.ndarray) -> "Never":
-        """The same constraint for vectors that have these features only."""
-        places = np.flatnonzero(np.isin(features, self.forbidden))
-        return Never(self.inner, tuple(places.tolist()))
-
 
 SIZES = pytest.mark.parametrize(("d", "k"), [(12, 3), (120, 10), (1200, 25)])
 SIGNS = pytest.mark.parametrize("nonnegative", [False, True], ids=["any-sign", "nonnegative"])

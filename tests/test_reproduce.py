@@ -209,7 +209,9 @@ def test_an_interrupted_run_goes_on(tmp_path, count_measures, monkeypatch):
             replace(
                 TINY,
                 contenders=tuple(
-                    replace(each, options={"n_init": 1}) if "redac" in each.name else each
+                    replace(each, options={"n_init": 1})  # type: ignore[call-arg]
+                    if "redac" in each.name
+                    else each
                     for each in TINY.contenders
                 ),
             ),

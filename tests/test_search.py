@@ -565,7 +565,7 @@ def test_an_interrupt_while_a_start_is_made_keeps_the_best_so_far(made):
 def test_an_interrupt_before_the_first_start_is_passed_on():
     def interrupted():
         raise KeyboardInterrupt
-        yield
+        yield  # type: ignore[unreachable]
 
     with pytest.raises(KeyboardInterrupt):
         best_of(problem("gram", "l0"), interrupted())

@@ -136,7 +136,8 @@ def test_all_the_way_components_are_in_their_sets_and_apart_and_lose_nothing(
     S, _, constraints = problem(seed, kind, r=4)
     task = Problem(S, constraints, least_separation=0.5)
     start = Starts(task, np.random.RandomState(0)).varimax()
-    history, numbers = (), []
+    history: tuple[float, ...] = ()
+    numbers = []
     for step in steps_from(task, Start(start, first_ridge)):
         found = step.whole
         assert separation(found.V) >= 0.5 - 1e-9

@@ -134,7 +134,7 @@ def test_blocks_are_told_apart() -> None:
         ("console", "$ ls"),
         ("", "redac fit data.csv"),
         ("", "unclear"),
-        ("{toctree}", "guide"),
+        ("{toctree}", "tutorial"),
     )
     page = "\n".join(f"```{language}\n{text}\n```\n" for language, text in fences)
     assert [(block.kind, block.output) for block in blocks(page)] == [

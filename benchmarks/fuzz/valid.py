@@ -52,12 +52,13 @@ def _frame(values: NDArray[Any], random: Random) -> pd.DataFrame:
 def _text(values: NDArray[Any], random: Random, delimiters: str) -> bytes:
     separator = str(random.choice(list(delimiters)))
     comma = separator in ";\t" and random.random() < 0.3
+    quoting: Any = int(random.choice([0, 1, 2]))
     text = _frame(values, random).to_csv(
         sep=separator,
         decimal="," if comma else ".",
         index=bool(random.random() < 0.6),
         header=bool(random.random() < 0.8),
-        quoting=int(random.choice([0, 1, 2])),
+        quoting=quoting,
         lineterminator=str(random.choice(["\n", "\r\n"])),
     )
     encoding = str(random.choice(["utf-8", "utf-8-sig", "utf-16", "latin-1"]))
@@ -77,7 +78,7 @@ def _parquet(values: NDArray[Any], random: Random) -> bytes:
     frame = _frame(values.astype(random.choice(["f4", "f8"])), random)
     if random.random() < 0.5:
         frame = frame.reset_index(drop=True)
-    compression = [None, "snappy", "gzip", "zstd"][random.integers(4)]
+    compression: Any = [None, "snappy", "gzip", "zstd"][random.integers(4)]
     groups = int(random.integers(1, len(frame) + 1))
     frame.to_parquet(stream, compression=compression, row_group_size=groups)
     return stream.getvalue()
@@ -169,7 +170,8 @@ def _at_no_time(written: io.BytesIO) -> bytes:
 def _feather(values: NDArray[Any], random: Random) -> bytes:
     stream = io.BytesIO()
     frame = _frame(values, random).reset_index(drop=True)
-    frame.to_feather(stream, compression=["uncompressed", "lz4", "zstd"][random.integers(3)])
+    compression: Any = ["uncompressed", "lz4", "zstd"][random.integers(3)]
+    frame.to_feather(stream, compression=compression)
     return stream.getvalue()
 
 
