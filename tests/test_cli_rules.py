@@ -17,6 +17,12 @@ def files(tmp_path):
     pd.DataFrame(X, columns=NAMES).to_csv(tmp_path / "data.csv", index=False)
     groups = pd.DataFrame({"name": NAMES, "size": ["s"] * 8, "letter": [n[0] for n in NAMES]})
     groups.to_csv(tmp_path / "groups.csv", index=False)
+    # More features than the data have, and other marks between the fields.
+    more = pd.concat([groups, pd.DataFrame({"name": ["z9"], "size": ["s"], "letter": ["z"]})])
+    more.to_csv(tmp_path / "more.csv", index=False, sep=";")
+    more.to_csv(tmp_path / "more.tsv", index=False, sep="\t")
+    groups[["name", "letter"]].to_csv(tmp_path / "headless.csv", index=False, header=False)
+    groups.iloc[[0, 1, 0]].assign(size=["s", "s", "t"]).to_csv(tmp_path / "twice.csv", index=False)
     return tmp_path
 
 
@@ -34,6 +40,16 @@ def test_rules_are_kept_and_reported(files, capsys):
     assert "no feature in two components" in (files / "out" / "report.html").read_text()
 
 
+@pytest.mark.parametrize("name", ["groups.csv", "more.csv", "more.tsv"])
+def test_tables_of_groups_are_read_whatever_stands_between_fields(files, name):
+    call = ["fit", str(files / "data.csv"), "--components", "2", "--cardinality", "4", "--quiet"]
+    call += ["--groups", f"{files / name}:letter", "--max-per-group", "1"]
+    assert main([*call, "--output", str(files / "out")]) == 0
+    used = SparsePCA.load(files / "out" / "model.npz").components_ != 0
+    assert (used[:, ::2].sum(axis=1) == 1).all()
+    assert (used[:, 1::2].sum(axis=1) == 1).all()
+
+
 def test_a_total_needs_no_cardinality(files, capsys):
     call = ["fit", str(files / "data.csv"), "--components", "2", "--total", "5"]
     assert main([*call, "--output", str(files / "out")]) == 0
@@ -48,6 +64,8 @@ def test_a_total_needs_no_cardinality(files, capsys):
         (["--groups", "nothing.csv", "--max-per-group", "1"], "nothing.csv"),
         (["--groups", "groups.csv:colour", "--max-per-group", "1"], "size, letter"),
         (["--max-groups", "1"], "max_groups=1 needs groups"),
+        (["--groups", "headless.csv", "--max-per-group", "1"], "must be a header, but 'a' is"),
+        (["--groups", "twice.csv", "--max-per-group", "1"], "row 4 has the group 't' for 'a0'"),
     ],
 )
 def test_what_is_wrong_is_one_line(files, capsys, monkeypatch, options, message):

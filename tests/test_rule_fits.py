@@ -158,6 +158,8 @@ def test_positions_names_and_containers_of_groups_are_the_same():
         np.array(GROUPS),
         pd.Series(GROUPS),
         pd.Series(GROUPS, index=NAMES).sample(frac=1.0, random_state=0),
+        pd.Series(GROUPS).sample(frac=1.0, random_state=0),
+        pd.Series([*GROUPS, "z"], index=[*NAMES, "elsewhere"]),
         dict(zip(NAMES, GROUPS, strict=True)),
     ]
     fits = [SparsePCA(3, cardinality=3, groups=g, max_per_group=1).fit(table) for g in forms]
@@ -254,6 +256,29 @@ def test_other_orders_of_the_features_give_the_same():
         ({"groups": GROUPS, "max_per_group": 1, "max_groups": 1}, r"were both given"),
         ({"groups": {"a0": 1, "b1": 1}, "max_per_group": 1, "require": ["a0", "b1"]}, "group 1"),
         ({"groups": {"zz": 1}, "max_per_group": 1}, r"groups holds 'zz'"),
+        (
+            {"groups": pd.Series(GROUPS, index=range(9, 21)), "max_per_group": 1},
+            r"groups holds position 12; there are 12 features",
+        ),
+        (
+            {"groups": pd.Series([1, 2], index=["a0", "a0"]), "max_per_group": 1},
+            r"groups has two labels for 'a0', 1 and 2",
+        ),
+        ({"groups": pd.DataFrame({"g": GROUPS}), "max_per_group": 1}, r"groups is a table"),
+        ({"groups": {"g": ["a0", "b1"]}, "max_per_group": 1}, r"dict from features to groups"),
+        ({"groups": [["a0"], ["b1"]], "max_per_group": 1}, r"dict from features to groups"),
+        (
+            {"groups": GROUPS, "max_per_group": dict.fromkeys("abcd", 0)},
+            r"With max_per_group=.* no feature is left that component 1 could use",
+        ),
+        (
+            {
+                "groups": GROUPS,
+                "max_per_group": {"a": 0},
+                "exclude": [None, None, [name for name in NAMES if name[0] != "a"]],
+            },
+            r"With max_per_group=\{'a': 0\} and exclude no feature is left that component 3",
+        ),
         ({"disjoint": True, "require": "a0"}, r"'a0' is required in several components"),
         ({"disjoint": "yes"}, r"disjoint='yes' must be True or False"),
         ({"cardinality": None, "total_cardinality": 2}, r"total_cardinality=2 must be at least 3"),
@@ -262,7 +287,10 @@ def test_other_orders_of_the_features_give_the_same():
             r"total_cardinality=4 has no place for 6 required",
         ),
         ({"cardinality": None, "l1_bound": 1.5, "total_cardinality": 9}, r"no exact step"),
-        ({"cardinality": None, "l1_bound": 1.5, "require": "a0"}, r"require has no exact step"),
+        (
+            {"cardinality": None, "l1_bound": 1.5, "require": "a0"},
+            r"require .* beside l1_bound=1.5",
+        ),
         ({"groups": GROUPS, "max_groups": 1, "cardinality": 2}, r"smallest group has 3"),
     ],
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 from typing import Any
 
-from redac.disk import DataFileError
+from redac.disk import DataFileError, decoding
+from redac.files.lines import Record, all_records, likely_encoding
+from redac.files.sniffing import sniff
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +21,8 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
     rules.add_argument(
         "--groups",
         metavar="FILE[:COLUMN]",
-        help="a CSV file with a header, the names of features in its first column and their groups "
-        "in the second one, or in the one of this name",
+        help="a text table with a header, the names of features in its first column and their "
+        "groups in the second one, or in the one of this name",
     )
     rules.add_argument(
         "--max-per-group",
@@ -70,12 +71,7 @@ def _labels(where: str | None) -> dict[str, str] | None:
     path, column = where, ""
     if not os.path.exists(where) and ":" in where:
         path, column = where.rsplit(":", 1)
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataFileError(f"{path}: cannot be read as a CSV file of groups ({error})") from None
-    header = rows[0] if rows else []
+    header, rows = _rows(path)
     if len(header) < 2 or (column and column not in header[1:]):
         known = ", ".join(header[1:]) or "none"
         raise DataFileError(
@@ -83,7 +79,27 @@ def _labels(where: str | None) -> dict[str, str] | None:
             f"{known}"
         )
     place = header.index(column, 1) if column else 1
-    short = [number for number, row in enumerate(rows, start=1) if len(row) <= place]
-    if short:
-        raise DataFileError(f"{path}: row {short[0]} has no field in column {place + 1}")
-    return {row[0]: row[place] for row in rows[1:] if row[place]}
+    labels: dict[str, str] = {}
+    for line, cells in rows:
+        if len(cells) <= place:
+            raise DataFileError(f"{path}: row {line} has no field in column {place + 1}")
+        feature, label = cells[0].strip(), cells[place].strip()
+        if labels.setdefault(feature, label) != label:
+            raise DataFileError(
+                f"{path}: row {line} has the group {label!r} for {feature!r}, an earlier one has "
+                f"{labels[feature]!r}"
+            )
+    if header[place] in labels.values():
+        raise DataFileError(
+            f"{path}: the first row must be a header, but {header[place]!r} is a group below, too"
+        )
+    return {feature: label for feature, label in labels.items() if label}
+
+
+def _rows(path: str) -> tuple[list[str], list[Record]]:
+    """The header and the rows of a text table, whatever stands between its fields."""
+    with decoding(path, "a table of groups"):
+        encoding = likely_encoding(path)
+        layout = sniff(path, encoding)
+        (_, header), *rows = all_records(path, encoding, layout.delimiter)
+    return [name.strip() for name in header], rows

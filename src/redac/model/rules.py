@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ import numpy as np
 from redac import parameters
 from redac.constraints import (
     L0,
+    L1,
     Constraint,
     Coupling,
     Disjoint,
@@ -28,7 +27,9 @@ from redac.constraints import (
     Supports,
     TotalCardinality,
     WholeGroups,
+    usable,
 )
+from redac.model.naming import Names, did_you_mean
 
 # The parameters of an estimator that are rules, and what each is without one.
 NO_RULES: dict[str, Any] = {
@@ -40,56 +41,6 @@ NO_RULES: dict[str, Any] = {
     "disjoint": False,
     "total_cardinality": None,
 }
-
-
-@dataclass(frozen=True)
-class Names:
-    """The features by name and position."""
-
-    names: Sequence[str] | None
-    count: int
-
-    def __getitem__(self, j: int) -> str:
-        return f"feature {j}" if self.names is None else repr(self.names[j])
-
-    def list(self, features: Iterable[int]) -> str:
-        return ", ".join(self[j] for j in features)
-
-    def place(self, parameter: str, feature: Any) -> int:
-        """The position of one feature."""
-        if isinstance(feature, str):
-            return self._named(parameter, feature)
-        if isinstance(feature, bool) or not isinstance(feature, (int, np.integer)):
-            raise TypeError(f"{parameter} holds {feature!r}; give names or positions of features.")
-        if not 0 <= feature < self.count:
-            raise ValueError(
-                f"{parameter} holds position {feature}; there are {self.count} features, from 0 to "
-                f"{self.count - 1}."
-            )
-        return int(feature)
-
-    def _named(self, parameter: str, name: str) -> int:
-        if self.names is None:
-            raise ValueError(
-                f"{parameter} holds the name {name!r}, but the data have no feature names; give "
-                "positions, or feature_names to fit."
-            )
-        known = list(self.names)
-        if name not in known:
-            near = get_close_matches(name, known, n=3)
-            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise ValueError(f"{parameter} holds {name!r}, which is no feature of the data.{hint}")
-        return known.index(name)
-
-    def places(self, parameter: str, features: Any) -> tuple[int, ...]:
-        """The positions of some features."""
-        if features is None:
-            return ()
-        if isinstance(features, (str, Integral)):
-            features = [features]
-        if not isinstance(features, Iterable) or isinstance(features, Mapping):
-            raise TypeError(f"{parameter}={features!r} must be a list of names or positions.")
-        return tuple(sorted({self.place(parameter, each) for each in features}))
 
 
 def any_rules(model: Any) -> bool:
@@ -132,7 +83,7 @@ class Rules:
             names,
             _for_each(names, "exclude", model.exclude, r),
             _for_each(names, "require", model.require, r),
-            None if model.groups is None else Groups.of(labels_of(names, model.groups)),
+            None if model.groups is None else Groups.of(names.labels(model.groups)),
             model.max_per_group,
             max_groups,
             parameters.flag("disjoint", model.disjoint),
@@ -188,14 +139,28 @@ class Rules:
         if required:
             inner = self._requiring(self._choosing("require", inner), required)
         constraint: Constraint = Nonnegative(inner) if is_signed else inner
-        return Excluding(constraint, self.excluded[i]) if self.excluded[i] else constraint
+        if self.excluded[i]:
+            constraint = Excluding(constraint, self.excluded[i])
+        if not usable(constraint, self.names.count).any():
+            raise ValueError(
+                f"With {self._limiting()} no feature is left that component {i + 1} could use; "
+                "allow it some."
+            )
+        return constraint
+
+    def _limiting(self) -> str:
+        """The rules that take features away, as they were given."""
+        limits = {"max_per_group": self.max_per_group, "max_groups": self.max_groups}
+        given = [f"{name}={value!r}" for name, value in limits.items() if value is not None]
+        return " and ".join([*given, "exclude"] if any(self.excluded) else given)
 
     def _choosing(self, name: str, constraint: Constraint) -> Supports:
         """The constraint, if it only says which features may go together."""
         if isinstance(constraint, Supports):
             return constraint
+        bound = f"l1_bound={constraint.bound:g}" if isinstance(constraint, L1) else repr(constraint)
         raise ValueError(
-            f"{name} has no exact step beside {constraint!r}; give cardinality instead, or nothing."
+            f"{name} has no exact step beside {bound}; give cardinality instead, or no bound."
         )
 
     def _grouped(self, bound: Supports, groups: Groups, *, bounded: bool) -> Supports:
@@ -212,8 +177,7 @@ class Rules:
         for name, limit in given.items():
             what = "max_per_group" if name is None else f"max_per_group[{name!r}]"
             if name is not None and name not in groups.names:
-                near = get_close_matches(str(name), [str(each) for each in groups.names], n=3)
-                hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+                hint = did_you_mean(str(name), [str(each) for each in groups.names])
                 raise ValueError(f"{what}: no feature has this group.{hint}")
             parameters.count(what, limit, least=1 if name is None else 0)
         return most
@@ -299,27 +263,6 @@ def rule_sentence(model: Any) -> str:
         return ""
     rules = Rules.of(model, int(model.n_components), model.n_features_in_)
     return f"Rules: {'; '.join(rules.sentences())}."
-
-
-def labels_of(names: Names, groups: Any) -> list[Any]:
-    """A label for each feature, from a sequence, a Series or a dict of names."""
-    if isinstance(groups, Mapping):
-        labels: list[Any] = [None] * names.count
-        for feature, label in groups.items():
-            labels[names.place("groups", feature)] = label
-        return labels
-    if hasattr(groups, "index") and hasattr(groups, "to_dict"):
-        if names.names is not None and all(isinstance(each, str) for each in groups.index):
-            return labels_of(names, groups.to_dict())
-        groups = groups.tolist()
-    if isinstance(groups, str) or not hasattr(groups, "__len__"):
-        raise TypeError(f"groups={groups!r} must be a label for each feature, or a dict of them.")
-    if len(groups) != names.count:
-        raise ValueError(
-            f"groups has {len(groups)} labels for {names.count} features; give one for each, or a "
-            "dict of those that have one."
-        )
-    return list(groups)
 
 
 def _is_for_each(value: Any) -> bool:
