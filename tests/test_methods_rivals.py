@@ -22,6 +22,7 @@ from redac.methods.rotation import oblimin, overlap, rotation
 from redac.methods.rspca import DeflatedSamples, sign_steps
 from redac.methods.scotlass import Ascension, best_orthogonal, scotlass, within
 from redac.methods.tpower import tpower, truncated_power
+from redac.metrics import pev
 from redac.solver.orthomax import orthomax
 from redac.sources import as_data, covariance_source
 
@@ -72,6 +73,30 @@ def test_odd_input(method):
 def test_wrong_options_are_named(name, option, message):
     with pytest.raises(ValueError, match=message):
         sparse_pca(PITPROPS, name, 2, cardinality=3, covariance=True, **option)
+
+
+# ------------------------------------------------------------ figures that papers print
+
+
+@pytest.mark.parametrize("name", ["gspca", "dcpca"])
+def test_components_of_pitprops_explain_what_is_printed(name):
+    """77.1 % of the variance for both, in the table of Sriperumbudur, Torres and Lanckriet."""
+    V = sparse_pca(PITPROPS, name, 6, cardinality=(6, 2, 2, 1, 1, 1), covariance=True)
+    assert pev(PITPROPS, V, covariance=True) == pytest.approx(77.1, abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["gspca", "dcpca", "tpower", "pathspca"])
+@pytest.mark.parametrize(("k", "optimum"), [(5, 3.406), (10, 4.173)])
+def test_the_first_component_of_pitprops_is_the_published_optimum(name, k, optimum):
+    v = sparse_pca(PITPROPS, name, 1, cardinality=k, covariance=True)[0]
+    assert v @ PITPROPS @ v == pytest.approx(optimum, abs=5e-4)
+
+
+def test_orthogonal_components_have_the_variance_that_is_published():
+    """msPCA 0.5.1 prints 79.1 % for six components of four features, the sum of their variances."""
+    V = sparse_pca(PITPROPS, "orthogonal", 6, cardinality=4, covariance=True)
+    assert 100 * np.trace(V @ PITPROPS @ V.T) / 13 >= 79.1
+    assert np.abs(V @ V.T - np.eye(6)).max() <= 1e-3
 
 
 # ------------------------------------------------------------ rotation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from redac.constraints import L0, normalized
 from redac.methods.method_data import MethodData
+from redac.methods.rotation import rotation
 from redac.methods.tpower import tpower
 from redac.sources.base import Array, Indices
 from redac.user_line import warn_user
 
 # The weights of the penalty, in units of the largest eigenvalue: from hardly any to one beside
-# which nothing else counts. In steps of four instead of two, components of 7, 4, 4, 1, 1 and 1
-# features explain 76.98 instead of 79.85 % of pitprops.
+# which nothing else counts. In steps of four instead of two, six components of four features have
+# 79.2 instead of 80.4 % of the variance of pitprops.
 _WEIGHTS = tuple(0.1 * 2.0**i for i in range(14))
 # Steps for one component before the others have their turn.
 _STEPS = 20
@@ -37,11 +38,12 @@ def orthogonal(
     """Maximise Tr(VᵀSV) with ‖v_i‖ = 1, ‖v_i‖₀ ≤ k_i and v_iᵀv_j = 0, or v_iᵀSv_j = 0, for i ≠ j
     (in the manner of Cory-Wright and Pauphilet 2022).
 
-    All components in turn make truncated power steps on S less a penalty on their products with the
-    others, whose weight grows. On the supports that this comes to, the constraints are then met
-    exactly: each component becomes the leading eigenvector of its part of S outside what the others
-    take up. The components with the largest variance that meet them are kept; where none do, those
-    that come closest, with a warning.
+    From the components of ``tpower`` and from those of ``rotation``, all in turn make truncated
+    power steps on S less a penalty on their products with the others, whose weight grows. On the
+    supports that this comes to, the constraints are then met exactly: each component becomes the
+    leading eigenvector of its part of S outside what the others take up. The components with the
+    largest variance that meet them are kept; where none do, those that come closest, with a
+    warning.
 
     The cardinality is met as it is, unless an entry becomes zero. Choose it when components should
     be orthogonal, or scores uncorrelated, and sparse as well; that costs variance.
@@ -57,16 +59,14 @@ def orthogonal(
         raise ValueError(f"between={between!r} is unknown; choose one of loadings, scores.")
     if not tol > 0:
         raise ValueError(f"tol={tol!r} must be positive.")
-    start = tpower(data, cardinalities)
+    # Either may be the better one: six components of four features have 76.0 and 80.4 % of the
+    # variance of pitprops, four of wine 68.1 and 65.8 %.
+    starts = [tpower(data, cardinalities), rotation(data, cardinalities)]
     length = float(np.linalg.norm(data.A, ord=2))
     if length == 0.0:
-        return start
+        return starts[0]
     problem = OrthogonalProblem(data.A / length, tuple(cardinalities), between == "scores")
-    tried = [start, problem.aligned(start)]
-    V = start
-    for weight in _WEIGHTS:
-        V = problem.penalised(V, weight)
-        tried += [V, problem.aligned(V)]
+    tried = [V for start in starts for V in problem.way(start)]
     found = [each for each in tried if problem.violation(each) <= tol]
     if found:
         return max(found, key=problem.variance)
@@ -98,6 +98,13 @@ class OrthogonalProblem:
         units = vectors / np.where(lengths > _ROUNDING, lengths, np.inf)
         cosines = units.T @ units
         return float(np.abs(cosines - np.diag(cosines.diagonal())).max())
+
+    def way(self, V: Array) -> Iterator[Array]:
+        """What lies on the way from V, with and without the constraints met exactly."""
+        yield from (V, self.aligned(V))
+        for weight in _WEIGHTS:
+            V = self.penalised(V, weight)
+            yield from (V, self.aligned(V))
 
     def penalised(self, V: Array, weight: float) -> Array:
         """Truncated power steps on S − weight · Σ g_j g_jᵀ for each component, the others fixed.
