@@ -5,6 +5,7 @@ import warnings
 import dask.array as da
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import zarr
 from scipy import sparse
@@ -12,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from helpers import assert_same_loadings
 from redac import SparsePCA, sparsity_path, stability
-from redac.constraints import L0, L1, Budget
+from redac.constraints import L0, L1, Budget, Excluding, MaxPerGroup, Nonnegative
 from redac.datasets import load_pitprops
 
 # Three components of few features may be nearly parallel; that is not what is tested here.
@@ -397,6 +398,33 @@ def test_models_with_rules_are_saved_and_loaded(name, tmp_path):
     np.testing.assert_array_equal(loaded.components_, model.components_)
     again = loaded.fit(frame())
     assert_same_loadings(again.components_, model.components_)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"exclude": pd.Index(["a0", "b5"]), "require": {"c2"}},
+        {"exclude": np.array([0, 5])},
+        {"groups": pd.Series(GROUPS, index=NAMES), "max_per_group": 1},
+        {"groups": pl.Series(GROUPS), "max_per_group": 1},
+        {"groups": dict(enumerate([1, 2, 3, 4] * 3)), "max_per_group": {1: 0, 2: 1}},
+    ],
+)
+def test_loaded_models_have_rules_of_all_kinds(options, tmp_path):
+    model = SparsePCA(3, cardinality=3, **options).fit(frame())
+    model.save(tmp_path / "model.npz")
+    loaded = SparsePCA.load(tmp_path / "model.npz")
+    assert_same_loadings(loaded.fit(frame()).components_, model.components_)
+
+
+def test_objects_for_another_number_of_features_are_refused():
+    for made in (
+        Budget([1.0, 2.0], 3.0),
+        Excluding(L0(2), (12,)),
+        Nonnegative(MaxPerGroup("aab", 1)),
+    ):
+        with pytest.raises(ValueError, match=r"another number of features than .*, which is 12"):
+            SparsePCA(2, constraint=made).fit(frame())
 
 
 def test_paths_and_stability_keep_rules():

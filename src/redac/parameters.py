@@ -14,7 +14,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from redac.constraints import L0, L1, Constraint, Nonnegative, may_collapse
+from redac.constraints import L0, L1, Constraint, Nonnegative, may_collapse, usable
 
 # What an object must have to be a constraint.
 _OF_CONSTRAINTS = ("maximize", "contains", "free_range", "restricted")
@@ -42,7 +42,8 @@ def build_constraints(
                 f"constraint={constraint!r} was given beside cardinality, l1_bound or nonnegative; "
                 "it takes their place, choose one."
             )
-        return [_constraint(each) for each in _for_each("constraint", constraint, n_components)]
+        given = _for_each("constraint", constraint, n_components)
+        return [_constraint(each, n_features) for each in given]
     if cardinality is not None and l1_bound is not None:
         raise ValueError(
             f"cardinality={cardinality!r} and l1_bound={l1_bound!r} were both given; "
@@ -207,7 +208,7 @@ def _cardinality(value: Any, n_features: int) -> int:
     raise TypeError(f"cardinality={value!r} must be a whole number or a share in (0, 1].")
 
 
-def _constraint(value: Any) -> Constraint:
+def _constraint(value: Any, n_features: int) -> Constraint:
     if not _is_constraint(value):
         missing = [name for name in _OF_CONSTRAINTS if not hasattr(value, name)]
         raise TypeError(
@@ -215,6 +216,15 @@ def _constraint(value: Any) -> Constraint:
             "redac.constraints, or give an object with the methods of Constraint there."
         )
     made: Constraint = value
+    try:
+        fits = usable(made, n_features).shape == (n_features,)
+    except IndexError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"constraint={value!r} is made for another number of features than the data have, "
+            f"which is {n_features}."
+        )
     return made
 
 

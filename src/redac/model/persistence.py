@@ -14,7 +14,7 @@ import re
 import stat
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any, TypeVar
 
@@ -25,6 +25,7 @@ from scipy.sparse import issparse
 from redac._version import __version__
 from redac.disk import DataFileError, decoding, refuse_no_text, write_atomically
 from redac.model import fitted
+from redac.model.rules import text_of_groups
 from redac.user_line import warn_user
 
 # To be raised when files of this version could be misread by the one before.
@@ -70,7 +71,9 @@ def packed(model: Any) -> Callable[[IO[bytes]], None]:
             )
             params[name] = None
             continue
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        if name == "groups" and value is not None:
+            params[name] = text_of_groups(model)
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             arrays[f"param_{name}"] = value
         else:
             params[name] = _plain(value)
@@ -128,15 +131,12 @@ def _plain(value: Any) -> Any:
 
     A RandomState has no such form, and a fitted model has no use for it.
     """
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if hasattr(value, "to_dict") and hasattr(value, "index"):  # labels of features
-        is_named = all(isinstance(each, str) for each in value.index)
-        value = value.to_dict() if is_named else value.tolist()
-    if isinstance(value, dict):
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(item) for item in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else None
 
 

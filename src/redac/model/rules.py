@@ -257,6 +257,14 @@ class Rules:
         return f"at most {self.max_per_group} of each of {len(groups.names)} groups"
 
 
+def text_of_groups(model: Any) -> list[str | None]:
+    """The group of each feature of a fitted model, as text."""
+    known = getattr(model, "feature_names_in_", None)
+    names = Names(None if known is None else list(known), model.n_features_in_)
+    groups = Groups.of(names.labels(model.groups))
+    return [None if code < 0 else str(groups.names[code]) for code in groups.codes]
+
+
 def rule_sentence(model: Any) -> str:
     """The rules of a fitted model in one sentence, or nothing."""
     if not any_rules(model):
