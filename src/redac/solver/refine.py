@@ -16,6 +16,7 @@ from typing import cast
 
 import numpy as np
 
+from redac.solver.ahead import Trail
 from redac.solver.climb import Start, Step
 from redac.solver.polish import polish
 from redac.solver.problem import Problem
@@ -213,7 +214,7 @@ class Refinement:
 
     def _converging(self) -> Iterator[CellStep]:
         """Sweeps and polish, new weights, and moves on the completed data, until none gains."""
-        problem, step = self.search.problem, self._step
+        problem, step, trail = self.search.problem, self._step, Trail()
         while step.solution.n_sweeps_in_all < problem.max_sweeps:
             before = step.objective
             with closing(step.following(problem.tol)) as following:
@@ -225,12 +226,33 @@ class Refinement:
                 step = step.weighed(self.weighing)
             if not is_calm:
                 step = self._polished(step)
-            elif step.objective >= before - problem.tol:
+            trail = trail.on(step.solution.model)
+            guess = trail.guess(problem)
+            far = None if guess is None else self._at(step, guess)
+            if far is not None:
+                step, trail = far, trail.led_to(far.solution.model)
+                continue
+            if guess is not None:
+                trail = trail.misled()
+            if is_calm and step.objective >= before - problem.tol:
                 moved = self._moved(step)
                 if moved is None:
                     yield replace(step, solution=replace(step.solution, status=Status.CONVERGED))
                     return
                 step = moved
+
+    def _at(self, step: CellStep, guess: CellModel) -> CellStep | None:
+        """The step at a guess, with the scores and weights that belong there, if it is lower."""
+        problem, ridge = self.search.problem, step.solution.ridge
+        U = step.cells.scores(guess.V, guess.mean, ridge)
+        solution = replace(step.solution, V=guess.V, U=U, mean=guess.mean)
+        far = replace(step, solution=solution)
+        if self.weighing is not None:
+            far = far.weighed(self.weighing)
+        iterate = Weighted(far.cells, solution.model, ridge)
+        if not iterate.keep_apart(problem.least_separation, problem.allowed):
+            return None
+        return far if iterate.objective() < step.measured() - problem.tol else None
 
     def _polished(self, step: CellStep) -> CellStep:
         """The step with loadings polished on the completed data, if they are lower on the cells."""
