@@ -5,6 +5,7 @@ import itertools
 import threading
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,12 +17,16 @@ from redac.certificate import Certificate, certificate, cheap
 from redac.certificate.dual import Term, evaluate, minimise
 from redac.certificate.families import Family
 from redac.certificate.flags import FlagNode, Subproblem
-from redac.certificate.groups import BlockNode, Group, Matrix, union_bound
+from redac.certificate.ownership import OwnershipNode
+from redac.certificate.portions import Portion
 from redac.certificate.power import best_of_power
 from redac.certificate.roots import roots
 from redac.certificate.rounding import eigenvalue_margin
+from redac.certificate.rounds import on_supports
 from redac.certificate.single import conditional, excluded, sparse_bound
-from redac.certificate.tree import Incumbent, Tree
+from redac.certificate.splits import Split
+from redac.certificate.tree import Incumbent
+from redac.certificate.unions import Matrix, union_bound
 from redac.datasets import load_pitprops
 
 PITPROPS = load_pitprops().correlation
@@ -119,7 +124,7 @@ def test_no_multiplier_gives_a_bound_below_any_loadings():
                 union = np.unique(np.concatenate([supports[i] for i in which]))
                 others = [np.sort(rng.choice(d, union.size, replace=False)) for _ in range(2)]
                 sets = np.array([union, *others[: rng.integers(0, 3)]])
-                terms.append(Term(count, sets))
+                terms.append(Term.of(count, sets))
         factors = rng.standard_normal((len(terms), d, d)) * rng.choice([0.01, 1.0, 3.0])
         factors *= rng.random((len(terms), 1, 1)) < 0.7
         # Multipliers of low rank, aimed at the loadings, come near to equality.
@@ -140,7 +145,7 @@ def test_minimised_dual_meets_the_best_loadings_of_fixed_supports():
         for which in itertools.combinations(supports, count):
             union = np.unique(np.concatenate(which))
             if union.size < 8 - 3 + count:
-                terms.append(Term(count, union[None]))
+                terms.append(Term.of(count, union[None]))
     bound = minimise(S, 3, terms).value
     assert best <= bound <= best * 1.04
     assert bound < np.linalg.eigvalsh(S)[-3:].sum()
@@ -149,8 +154,10 @@ def test_minimised_dual_meets_the_best_loadings_of_fixed_supports():
 def test_reported_dual_bound_is_the_one_its_multipliers_prove():
     sets = np.array(list(itertools.combinations(range(6), 2)))
     S = covariance(6, 1)
-    found = minimise(S, 2, [Term(1, sets)])
-    assert evaluate(S, 2, [Term(1, sets)], found.factors) == pytest.approx(found.value, rel=1e-12)
+    found = minimise(S, 2, [Term.of(1, sets)])
+    assert evaluate(S, 2, [Term.of(1, sets)], found.factors) == pytest.approx(
+        found.value, rel=1e-12
+    )
     assert sum(found.weights[0]) == pytest.approx(1.0)
 
 
@@ -221,37 +228,120 @@ def test_children_cover_loadings_of_their_parent():
         nodes.extend(children)
 
 
-def test_supports_that_must_cover_everything_keep_all_that_do():
-    S = covariance(5, 6, correlation=True)
+# ------------------------------------------------------------ own and shared variables
+
+
+def cells_of(supports: list[set[int]]) -> tuple[list[set[int]], set[int]]:
+    """The own variables of each component, and those of several."""
+    shared = {j for T, U in itertools.combinations(supports, 2) for j in T & U}
+    return [T - shared for T in supports], shared
+
+
+def test_no_split_gives_a_bound_below_any_loadings():
+    rng = np.random.default_rng(1)
+    tested = 0
+    while tested < 2000:
+        d, r = int(rng.integers(3, 9)), int(rng.integers(1, 4))
+        V, supports = random_loadings(rng, d, r)
+        if np.linalg.matrix_rank(V) < r:
+            continue
+        tested += 1
+        A = rng.standard_normal((rng.integers(1, d + 2), d)) * rng.exponential(1.0, d)
+        S = A.T @ A
+        own, shared = cells_of([set(T) for T in supports])
+        # Far from S, near to it, or what the loadings leave of it.
+        L = rng.standard_normal((d, d)) * rng.choice([0.0, 0.3, 1.0])
+        if rng.random() < 0.6:
+            L = np.hstack([A.T, np.zeros((d, d))])[:, :d] if len(A) <= d else L
+            L = projector(V) @ L if rng.random() < 0.5 else L
+        split = Split.of(S, r, L)
+        bound = split.rest + sum(split.N[j, j] for j in shared)
+        for T in own:
+            part = Portion(len(T), (), tuple(range(d))).listed()
+            bound += part.bound(split.N)
+        assert bound >= explained(S, V) - 1e-12 * np.trace(S)
+
+
+@pytest.mark.parametrize(
+    ("d", "cardinalities"), [(6, (2, 3)), (6, (3, 3)), (6, (2, 2, 2)), (7, (3, 2, 2))]
+)
+def test_regions_of_cells_cover_all_supports(d, cardinalities):
+    """Divide until all is known: at any moment every choice of supports lies in some region."""
+    S = covariance(d, 1)
     rng = np.random.default_rng(0)
-    best = 0.0
-    for T, U in itertools.combinations(itertools.combinations(range(5), 3), 2):
-        if len({*T, *U}) == 5:
-            V = climb(S, (T, U), rng, rounds=20)
-            best = max(best, explained(S, V))
-    bounds = {}
-    for covers in (False, True):
-        incumbent = Incumbent(S, np.eye(5)[:, :2], 0.0, np.inf)
-        root = FlagNode.root(Subproblem.of(S, (3, 3), 0.0, covers=covers))
-        bounds[covers] = Tree([root], incumbent).run().bound
-    assert best <= bounds[True] <= bounds[False]
-    assert bounds[True] < np.linalg.eigvalsh(S)[-2:].sum() - 1e-6
+    nodes = list(roots(S, cardinalities))
+    assert all(isinstance(node, OwnershipNode) for node in nodes)
+    nothing = Incumbent(S, np.zeros((d, len(cardinalities))), -1.0, np.inf)
+    choices = [
+        [set(rng.choice(d, k, replace=False).tolist()) for k in cardinalities] for _ in range(60)
+    ]
+    for _ in range(8):
+        assert all(any(lies_in(node, chosen) for node in nodes) for chosen in choices)
+        nodes = [child for node in nodes for child in children_of(node, nothing)]
 
 
-def test_block_search_solves_components_on_disjoint_supports():
-    S = covariance(7, 4)
+def children_of(node, incumbent):
+    if node.bound <= incumbent.threshold:  # nothing is left of it
+        return []
+    if isinstance(node, OwnershipNode) and (node.split is None or node.pivot is not None):
+        return node.branch(incumbent)
+    return [node]
+
+
+def lies_in(node, supports):
+    """Components of equal cardinality may change places."""
+    for order in itertools.permutations(range(len(supports))):
+        chosen = [supports[i] for i in order]
+        if [len(T) for T in chosen] != list(node.cardinalities):
+            continue
+        own, shared = cells_of(chosen)
+        *parts, common = node.parts
+        if not set(common.inside) <= shared <= {*common.inside, *common.free}:
+            continue
+        if len(shared) <= common.size and all(
+            len(T) == part.size
+            and set(part.inside) <= T <= {*part.inside, *part.free}
+            and (part.sets is None or sorted(T) in part.sets.tolist())
+            for T, part in zip(own, parts, strict=True)
+        ):
+            return True
+    return False
+
+
+def test_a_wrong_split_would_be_seen(monkeypatch):
+    S = covariance(7, 0, correlation=True)
+    V = best_by_all_supports(S, (2, 3), 0)
+
+    def too_low(S, r, L):
+        found = honest(S, r, L)
+        return replace(found, rest=found.rest - 0.6 * np.trace(S))
+
+    honest = Split.of
+    monkeypatch.setattr("redac.certificate.splits.Split.of", too_low)
+    monkeypatch.setattr("redac.certificate.api._Work._improve", lambda self: None)
+    result = certificate(S, np.eye(7)[:2], cardinality=(2, 3), time_limit=60)
+    assert result.upper_bound < 100 * explained(S, V) / 7 - 1e-3
+
+
+def test_disjoint_components_are_solved():
+    S = np.zeros((8, 8))
+    S[:4, :4] = covariance(4, 4)
+    S[4:, 4:] = covariance(4, 5)
+    best = sparse_eigenvalue(S[:4, :4], 3)[0] + sparse_eigenvalue(S[4:, 4:], 2)[0]
+    result = certificate(S, np.eye(8)[:2], cardinality=(3, 2), time_limit=60)
+    assert result.upper_bound >= 100 * best / np.trace(S) - 1e-9
+
+
+def test_loadings_on_supports_are_as_good_as_the_best_of_many_starts():
+    S = covariance(8, 5, correlation=True)
+    supports = [np.array(T) for T in ((0, 1, 2), (2, 3, 6), (1, 4, 5, 7))]
+    rng = np.random.default_rng(0)
     best = max(
-        np.linalg.eigvalsh(S[np.ix_(T, T)])[-1] + np.linalg.eigvalsh(S[np.ix_(U, U)])[-1]
-        for T in itertools.combinations(range(7), 2)
-        for U in itertools.combinations(sorted(set(range(7)) - set(T)), 3)
+        explained(S, climb(S, tuple(map(tuple, supports)), rng, rounds=30)) for _ in range(5)
     )
-    incumbent = Incumbent(S, np.zeros((7, 2)), 0.0, np.inf)
-    nodes = [BlockNode.root(Matrix(S), (Group.single(2), Group.single(3)))]
-    while nodes:
-        node = nodes.pop()
-        if node.bound > incumbent.value + 1e-12:
-            nodes.extend(node.branch(incumbent))
-    assert incumbent.value == pytest.approx(best, rel=1e-12)
+    V = on_supports(S, supports)
+    assert [np.flatnonzero(v).tolist() for v in V.T] == [T.tolist() for T in supports]
+    assert explained(S, V) == pytest.approx(best, rel=1e-3)
 
 
 # ------------------------------------------------------------ rounding
@@ -501,11 +591,10 @@ def test_zero_variance_is_explained_by_nothing():
     assert (result.value, result.upper_bound, result.proved) == (0.0, 0.0, True)
 
 
-def test_every_partition_of_components_has_a_root():
-    """Two components: apart, or together on one to five variables more than the larger has."""
-    S = covariance(10, 0)
-    kinds = {tuple((g.cardinalities, g.size) for g in node.groups) for node in roots(S, (3, 3))}
-    assert kinds == {(((3,), 3), ((3,), 3))} | {(((3, 3), size),) for size in (3, 4, 5)}
+def test_every_number_of_shared_variables_has_a_region():
+    """What one component shares the other does too."""
+    kinds = {tuple(part.size for part in node.parts) for node in roots(covariance(10, 0), (3, 3))}
+    assert kinds == {(3 - n, 3 - n, n) for n in range(4)}
 
 
 # ------------------------------------------------------------ wrong input, time, interrupts

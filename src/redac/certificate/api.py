@@ -29,11 +29,11 @@ from redac.sources.spectrum import EXACT_ORDER
 OnProgress = Callable[[float, float, float], None]
 
 # A region that cannot explain this share of the variance more than the best solution is left alone.
-_TOLERANCE = 1e-4
+_TOLERANCE = 5e-5
 _TOLERANCE_OF_ONE = 1e-9
 # Before the search for bounds, a short search for better components: the better they are the more
 # of the tree falls away. It has a tenth of the time.
-_POLISH_ROUNDS = 40
+_POLISH_ROUNDS = 400
 _POLISH_SWEEPS = 100
 _POLISH_SHARE = 0.1
 _BETTER = 1e-6
@@ -123,7 +123,8 @@ class _Work:
 
     def _begin_with(self, S: Array) -> None:
         tolerance = _TOLERANCE_OF_ONE if len(self.cardinality) == 1 else _TOLERANCE
-        self.S, self.incumbent = S, Incumbent(S, self.V, tolerance, self.deadline)
+        self.S = S
+        self.incumbent = Incumbent(S, self.V, tolerance, self.deadline, self.cardinality)
 
     def run(self) -> None:
         """All bounds, the cheap ones first, until one meets the value or time is up."""

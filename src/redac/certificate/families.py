@@ -35,6 +35,14 @@ class Family:
         """Every support of size k among d variables."""
         return cls(k, (), tuple(range(d)))._listed()
 
+    @classmethod
+    def between(cls, k: int, inside: tuple[int, ...], free: tuple[int, ...]) -> Family:
+        """Every support of size k that has some variables and otherwise some of others.
+
+        All of these where they are no more than k.
+        """
+        return cls(min(k, len(inside) + len(free)), inside, free)._listed()
+
     @property
     def is_decided(self) -> bool:
         return self.sets is not None and len(self.sets) == 1
@@ -70,13 +78,6 @@ class Family:
     def only(self, chosen: NDArray[np.bool_]) -> Family:
         """The supports chosen from the list."""
         return replace(self, sets=self.sets[chosen] if self.sets is not None else None)
-
-    def with_at_least(self, count: int, *, outside: Indices) -> Family:
-        """The supports with at least so many variables outside a set."""
-        if self.sets is None:
-            return self
-        new = (~np.isin(self.sets, outside)).sum(axis=1)
-        return replace(self, sets=self.sets[new >= count])
 
     def branching_variable(self, weights: Array | None, scores: Array) -> int:
         """The variable that divides the family best.

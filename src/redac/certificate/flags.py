@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
-from math import comb
+from itertools import chain, combinations
 
 import numpy as np
 
-from redac.certificate.dual import DualBound, Term, blocks, evaluate, minimise
+from redac.certificate.dual import DualBound, Piece, Term, blocks, evaluate, minimise, unions
 from redac.certificate.families import Family, code
 from redac.certificate.rounding import eigenvalue_margin
 from redac.certificate.tree import Incumbent, Node
@@ -18,7 +17,6 @@ from redac.sources.base import Array, Indices
 
 # Terms for more than three components at once cost more than they sharpen.
 _MOST_TOGETHER = 3
-_MOST_COMPLEMENTS = 200
 _FRESH_MULTIPLIER = 0.1
 _CLIPS = 8
 
@@ -30,25 +28,32 @@ class Subproblem:
     """Components with bounded cardinalities, ascending, in a space of which r dimensions are taken.
 
     ``offset`` is what components elsewhere explain. A cardinality of d − r + 1 or more is no bound:
-    an r-dimensional space contains a vector that vanishes on any r − 1 coordinates. ``covers``: the
-    supports together use every variable; ``total`` is the sum of all cardinalities.
+    an r-dimensional space contains a vector that vanishes on any r − 1 coordinates. ``alike``:
+    components of equal cardinality may change places. ``variables`` are the places of those of S in
+    the whole problem, ``others`` supports of components elsewhere, where they are known.
     """
 
     S: Array
     r: int
     cardinalities: tuple[int, ...]
     offset: float
-    total: int
-    covers: bool
+    alike: bool = True
+    variables: tuple[int, ...] | None = None
+    others: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
     def of(
-        cls, S: Array, cardinalities: tuple[int, ...], offset: float, *, covers: bool = False
+        cls,
+        S: Array,
+        cardinalities: tuple[int, ...],
+        offset: float,
+        *,
+        alike: bool = True,
     ) -> Subproblem:
         """The problem without the components that are free."""
         r = len(cardinalities)
         bounded = tuple(sorted(k for k in cardinalities if k <= len(S) - r))
-        return cls(S, r, bounded, offset, sum(cardinalities), covers)
+        return cls(S, r, bounded, offset, alike)
 
     @cached_property
     def scores(self) -> Array:
@@ -65,13 +70,18 @@ class Subproblem:
 
 @dataclass(frozen=True)
 class FlagNode(Node):
-    """The supports of the first components are known, those of the next one in part."""
+    """The supports of the first components are known, those of the next one in part.
+
+    ``weights`` are those of the listed supports of that one, None until they are bounded;
+    ``is_final``: everything is known, and more patience would not lower the bound.
+    """
 
     problem: Subproblem
     families: tuple[Family, ...]
     level: int
     weights: Array | None
     factors: Mapping[Which, Array]
+    is_final: bool = False
 
     method = "lifted dual"
 
@@ -82,49 +92,87 @@ class FlagNode(Node):
         families = tuple(Family.all_supports(d, k) for k in problem.cardinalities)
         return cls(min(above, problem.spectral_bound()), problem, families, 0, None, {})
 
+    @classmethod
+    def of(cls, problem: Subproblem, families: Sequence[Family], above: float) -> FlagNode:
+        """The components may have these supports, each one of its own."""
+        most = len(problem.S) - problem.r
+        bounded = sorted((each for each in families if each.k <= most), key=lambda each: each.k)
+        above = min(above, problem.spectral_bound())
+        return cls(above, problem, tuple(bounded), 0, None, {})
+
     def branch(self, incumbent: Incumbent) -> list[Node] | None:
         """Divide the supports of the first undecided component by one variable."""
         node = self._at_undecided()
         if node.level == len(node.families):
-            return None
+            if node.is_final:
+                return None
+            node._offer(incumbent)
+            return [*node.tightened(incumbent)]
         family = node.families[node.level]
         if family.is_empty:
             return []
         if family.sets is not None and node.weights is None:
             return node._sifted(family, family.sets, incumbent)
         x = family.branching_variable(node.weights, node.problem.scores)
-        return [
-            node._with(part).tightened(incumbent) for part in family.split(x) if not part.is_empty
-        ]
+        parts = [part for part in family.split(x) if not part.is_empty]
+        return [child for part in parts for child in node._with(part).tightened(incumbent)]
+
+    def _offer(self, incumbent: Incumbent) -> None:
+        """Supports that are all known may have better loadings than any so far."""
+        problem = self.problem
+        variables = problem.variables or range(len(problem.S))
+        place = np.array(variables, dtype=np.intp)
+        own = [place[family.hull] for family in self.families]
+        incumbent.offer_on([*own, *(np.array(each, dtype=np.intp) for each in problem.others)])
 
     def _sifted(self, family: Family, sets: Indices, incumbent: Incumbent) -> list[Node]:
         """The node with those supports of a family that a cheap bound does not exclude."""
         bounds = self._bounds(sets)
-        open_ones = bounds > incumbent.threshold
-        weights = np.full(int(open_ones.sum()), 1.0 / max(int(open_ones.sum()), 1))
-        kept = replace(
-            self._with(family.only(open_ones)), weights=weights, bound=float(bounds.max())
-        )
-        nodes: list[Node] = []
-        if open_ones.any():
-            nodes.append(kept.tightened(incumbent))
-        if not open_ones.all():  # their bound counts, although nobody will look at them again
-            nodes.append(replace(self, bound=float(bounds[~open_ones].max())))
-        return nodes
+        count = int((bounds > incumbent.threshold).sum())
+        whole = replace(self, weights=np.full(len(sets), 1.0 / max(count, 1)))
+        kept, *rest = whole._kept(bounds, incumbent)
+        if count == 0:
+            return [kept]
+        return [*kept.tightened(incumbent), *rest]
 
-    def tightened(self, incumbent: Incumbent) -> FlagNode:
-        """The same node with the bound of its own lifted dual."""
+    def _kept(self, bounds: Array, incumbent: Incumbent) -> list[FlagNode]:
+        """The node with the supports of the next component whose bounds leave them open.
+
+        Behind it one for the others: their bound counts, although nobody will look at them again.
+        """
+        open_ones = bounds > incumbent.threshold
+        if open_ones.all() or not open_ones.any():
+            return [replace(self, bound=float(bounds.max()))]
+        family = self.families[self.level].only(open_ones)
+        weights = None if self.weights is None else self.weights[open_ones]
+        kept = replace(self._with(family), weights=weights, bound=float(bounds[open_ones].max()))
+        return [kept, replace(self, bound=float(bounds[~open_ones].max()))]
+
+    def tightened(self, incumbent: Incumbent) -> list[FlagNode]:
+        """The same node with the bound of its own lifted dual, without supports that exclude it."""
         terms = self._terms()
+        is_final = all(family.is_decided for family in self.families)
         if not terms:
-            return self
-        found = self._solve(terms, incumbent)
-        index = list(terms).index((self.level,)) if (self.level,) in terms else None
-        return replace(
+            return [replace(self, is_final=is_final)]
+        found = self._solve(list(terms.values()), [*chain(*terms)], incumbent, patient=is_final)
+        node = replace(
             self,
             bound=min(self.bound, found.value + self.problem.offset),
-            weights=None if index is None else found.weights[index],
-            factors=dict(zip(terms, found.factors, strict=True)),
+            factors=dict(zip(chain(*terms), found.factors, strict=True)),
+            is_final=is_final,
         )
+        index = self._index_of_next(terms)
+        if index is None:
+            return [node]
+        bounds = np.minimum(self.bound, found.bounds[index] + self.problem.offset)
+        return replace(node, weights=found.weights[index])._kept(bounds, incumbent)
+
+    def _index_of_next(self, terms: Mapping[tuple[Which, ...], Term]) -> int | None:
+        """The place of the term whose cases are the supports of the next component."""
+        if self.level == len(self.families) or self.families[self.level].sets is None:
+            return None
+        found = [i for i, keys in enumerate(terms) if (self.level,) in keys]
+        return found[0] if found else None
 
     def _bounds(self, sets: Indices) -> Array:
         """A bound for each support that the next component may have, from the multipliers so far.
@@ -133,14 +181,18 @@ class FlagNode(Node):
         S′ below τ to τ, and its smallest eigenvalue on T is τ less the largest one of S′ clipped at
         τ. The best τ of a few is taken for each T.
         """
-        problem, terms = self.problem, self._terms()
-        known = [which for which in terms if which in self.factors and which != (self.level,)]
+        problem = self.problem
+        known = {
+            keys: term
+            for keys, term in self._terms().items()
+            if all(which in self.factors and self.level not in which for which in keys)
+        }
         lifted, base = problem.S, problem.spectral_bound()
         if known:
-            factors = np.array([self.factors[which] for which in known])
+            factors = np.array([self.factors[which] for which in chain(*known)])
             lifted = lifted + (factors @ factors.transpose(0, 2, 1)).sum(axis=0)
-            kept = [terms[which] for which in known]
-            base = problem.offset + evaluate(problem.S, problem.r, kept, factors)
+            terms = list(known.values())
+            base = problem.offset + evaluate(problem.S, problem.r, terms, factors)
         values, vectors = np.linalg.eigh(lifted)
         leading = values[-problem.r :]
         bounds = np.full(len(sets), np.inf)
@@ -151,23 +203,25 @@ class FlagNode(Node):
             np.minimum(bounds, base + raised - (tau - largest), out=bounds)
         return np.minimum(bounds + 8.0 * eigenvalue_margin(lifted, problem.r + 1), self.bound)
 
-    def _solve(self, terms: Mapping[Which, Term], incumbent: Incumbent) -> DualBound:
+    def _solve(
+        self, terms: list[Term], keys: list[Which], incumbent: Incumbent, *, patient: bool
+    ) -> DualBound:
         problem = self.problem
         start = None
         if self.factors:
             # What the parent has found is the start; terms that are new begin small.
             peak = float(np.sqrt(np.linalg.eigvalsh(problem.S)[-1]))
             fresh = _FRESH_MULTIPLIER * peak * np.eye(len(problem.S))
-            start = np.array([self.factors.get(which, fresh) for which in terms])
+            start = np.array([self.factors.get(which, fresh) for which in keys])
         return minimise(
             problem.S,
             problem.r,
-            list(terms.values()),
+            terms,
             start=start,
             target=incumbent.threshold - problem.offset,
             deadline=incumbent.deadline,
             # A node that can be divided further need not have the best bound.
-            patient=all(family.is_decided for family in self.families),
+            patient=patient,
         )
 
     def _at_undecided(self) -> FlagNode:
@@ -176,57 +230,62 @@ class FlagNode(Node):
         while level < len(families) and families[level].is_decided:
             least = code(families[level].hull)
             level += 1
-            if level < len(families) and families[level].k == families[level - 1].k:
+            if not self.problem.alike or level == len(families):
+                continue
+            if families[level].k == families[level - 1].k:
                 families[level] = families[level].from_code(least)
         if level == self.level:
             return self
-        if self.problem.covers and level < len(families):
-            families[level] = self._covering(families, level)
         return replace(self, level=level, families=tuple(families), weights=None)
-
-    def _covering(self, families: list[Family], level: int) -> Family:
-        """The supports that leave no more uncovered than the later components can cover."""
-        covered = np.unique(np.concatenate([family.hull for family in families[:level]]))
-        later = self.problem.total - sum(family.k for family in families[: level + 1])
-        open_count = len(self.problem.S) - covered.size
-        return families[level].with_at_least(open_count - later, outside=covered)
 
     def _with(self, family: Family) -> FlagNode:
         families = (*self.families[: self.level], family, *self.families[self.level + 1 :])
         return replace(self, families=families)
 
-    def _terms(self) -> dict[Which, Term]:
-        """What is known of the span: for every few components, the variables they live on."""
-        d, r = len(self.problem.S), self.problem.r
-        known = range(self.level + 1)
-        terms: dict[Which, Term] = {}
-        for count in range(1, min(_MOST_TOGETHER, len(known)) + 1):
-            for which in combinations(known, count):
-                family = self.families[which[0]]
-                if count == 1 and family.sets is not None:
-                    terms[which] = Term(1, family.sets)
-                    continue
-                union = np.unique(np.concatenate([self.families[i].hull for i in which]))
-                if union.size < d - r + count:  # else every span of r dimensions satisfies it
-                    terms[which] = Term(count, union[None])
-        if self.problem.covers:
-            terms.update(self._complements())
+    def _terms(self) -> dict[tuple[Which, ...], Term]:
+        """What is known of the span: for every few components, the variables they live on.
+
+        The keys say which components the pieces of a term are about.
+        """
+        terms: dict[tuple[Which, ...], Term] = {}
+        # What is known from the beginning bounds later components too.
+        known = (
+            len(self.families) if not self.problem.alike else min(self.level, len(self.families))
+        )
+        for which in self._few(range(known)):
+            if self.level in which and self.level < len(self.families):
+                continue
+            hull = self._hull(which)
+            if self._says_something(hull.size, len(which)):
+                terms[which,] = Term.of(len(which), hull[None])
+        if self.level < len(self.families):
+            terms.update(self._of_next())
         return terms
 
-    def _complements(self) -> Iterator[tuple[Which, Term]]:
-        """Where supports cover everything, the others must cover what the decided ones do not."""
-        d, r = len(self.problem.S), self.problem.r
-        decided = [i for i in range(self.level + 1) if self.families[i].is_decided]
-        for count in range(1, min(_MOST_TOGETHER, len(decided), r - 1) + 1):
-            for which in combinations(decided, count):
-                union = np.unique(np.concatenate([self.families[i].hull for i in which]))
-                rest = np.setdiff1d(np.arange(d), union)
-                capacity = self.problem.total - sum(self.families[i].k for i in which)
-                extra = capacity - rest.size
-                if (
-                    not 0 <= extra < union.size - count
-                    or comb(union.size, extra) > _MOST_COMPLEMENTS
-                ):
-                    continue
-                sets = [np.append(rest, more) for more in combinations(union, extra)]
-                yield (-1, *which), Term(r - count, np.array(sets, dtype=np.intp))
+    def _of_next(self) -> Iterator[tuple[tuple[Which, ...], Term]]:
+        """Each support that the next component may have, with what it makes of the known ones."""
+        d, level = len(self.problem.S), self.level
+        sets = self.families[level].sets
+        pieces: dict[Which, Piece] = {}
+        for others in [(), *self._few(range(level), less=1)]:
+            which, rank = (*others, level), len(others) + 1
+            if sets is None:
+                rows = self._hull(which)[None]
+            else:
+                rows = unions(sets, self._hull(others), d) if others else sets
+            if self._says_something(int((rows < d).sum(axis=1).min()), rank):
+                pieces[which] = Piece(rank, rows)
+        if pieces:
+            yield tuple(pieces), Term(tuple(pieces.values()))
+
+    @staticmethod
+    def _few(components: range, less: int = 0) -> Iterator[Which]:
+        for count in range(1, min(_MOST_TOGETHER - less, len(components)) + 1):
+            yield from combinations(components, count)
+
+    def _hull(self, which: Which) -> Indices:
+        return np.unique(np.concatenate([self.families[i].hull for i in which]))
+
+    def _says_something(self, size: int, rank: int) -> bool:
+        """Else every span of r dimensions satisfies it."""
+        return size < len(self.problem.S) - self.problem.r + rank

@@ -16,6 +16,7 @@ from redac.solver.climb import Start
 from redac.solver.perturbation import perturb
 from redac.solver.problem import Problem
 from redac.solver.search import Search
+from redac.solver.starts import Starts
 from redac.solver.sweep import OnSweep, Status
 from redac.sources import Gram
 from redac.sources.base import Array
@@ -39,7 +40,7 @@ def improve(
     seed: int,
     deadline: float,
 ) -> Improved:
-    """Follow loadings to where the solver ends, and look around from there.
+    """Follow loadings and the starts of a fit to where the solver ends, and look around from there.
 
     Parameters
     ----------
@@ -51,10 +52,16 @@ def improve(
     seed : of what is drawn.
     deadline : when to end with the best found until then, on the monotonic clock.
     """
-    search = Search(Problem(Gram(S), constraints, max_sweeps=sweeps), _UntilDeadline(deadline))
+    problem = Problem(Gram(S), constraints, max_sweeps=sweeps)
+    watcher = _UntilDeadline(deadline)
+    search = Search(problem, watcher)
     search.try_starts([Start(start)])
     if search.best is None:  # there was no time for a single sweep
         return Improved(start, interrupted=False)
+    if not watcher.stopped:
+        starts = Starts(problem, np.random.RandomState(seed))
+        usual = starts.sequence("pca", starts.usual_count("pca"))
+        search.try_starts(usual, automatic=True)
     perturb(search, rounds, np.random.RandomState(seed), n_chains=1)
     return Improved(search.found.V, search.found.status is Status.INTERRUPTED)
 

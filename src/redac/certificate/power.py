@@ -10,6 +10,8 @@ from redac.sources.base import Array, Indices
 
 # Supports settle after a few steps; those that do not are as good as any other start.
 _STEPS = 15
+_STEPS_OF_BINDING = 8
+_MOST_STARTS = 60
 # Starts are worked on together in parts of so many, so that time is looked at in between.
 _TOGETHER = 250
 
@@ -73,3 +75,21 @@ def _eigenvector(S: Array, support: Indices) -> Array:
     V = np.zeros((len(S), 1))
     V[support, 0] = np.linalg.eigh(S[np.ix_(support, support)])[1][:, -1]
     return V
+
+
+def binding_supports(S: Array, k: int, inside: Indices, free: Indices) -> Indices:
+    """Supports with large eigenvalues that have some variables and the others from a list."""
+    order = np.argsort(-S.diagonal()[free], kind="stable")
+    starts = np.concatenate([free[order[:_MOST_STARTS]], inside[:1]])
+    V: Array = S[:, starts].copy()
+    allowed = np.full(len(S), -np.inf)
+    allowed[free] = 0.0
+    allowed[inside] = np.inf
+    for _ in range(_STEPS_OF_BINDING):
+        keep = np.argpartition(-(np.abs(V) + allowed[:, None]), k - 1, axis=0)[:k]
+        W = np.zeros_like(V)
+        np.put_along_axis(W, keep, np.take_along_axis(V, keep, axis=0), axis=0)
+        lengths = np.linalg.norm(W, axis=0)
+        V = S @ (W / np.where(lengths > 0.0, lengths, 1.0))
+    keep = np.argpartition(-(np.abs(V) + allowed[:, None]), k - 1, axis=0)[:k]
+    return np.unique(np.sort(keep.T, axis=1), axis=0)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import combinations, product
+from itertools import combinations
 from math import comb
 
 import numpy as np
 
 from redac.certificate.flags import FlagNode, Subproblem
-from redac.certificate.groups import BlockNode, Group, Matrix, largest_union
+from redac.certificate.ownership import Guess, OwnershipNode, count_of_sharings, sharings
 from redac.certificate.single import SingleNode
 from redac.certificate.tree import Node
+from redac.certificate.unions import Matrix
 from redac.sources.base import Array
 
-# Beyond these a search would not get anywhere in minutes.
+# Beyond these a search would not get anywhere in minutes. Where components must share variables,
+# regions by the number of these are worth while if they are few.
 FLAG_ORDER = 150
 BLOCK_ORDER = 1500
-_MOST_PARTITIONED = 8
+_MOST_REGIONS, _FEW_REGIONS = 3000, 1000
 _MOST_SPLIT = 5000
 
 
@@ -37,15 +40,15 @@ def roots(S: Array, cardinalities: Sequence[int], deadline: float = np.inf) -> l
     left = d - ones
     if r == 1:
         return [SingleNode.root(S, cardinalities[0])] if d <= BLOCK_ORDER else []
-    if largest_union(several) < left:
-        if d > BLOCK_ORDER or len(several) > _MOST_PARTITIONED:
+    ks = tuple(sorted(cardinalities))
+    is_sparse = sum(several) - len(several) + 1 < left
+    most = _MOST_REGIONS if is_sparse else _FEW_REGIONS
+    if (is_sparse or (ones == 0 and ks[-1] <= d - r)) and count_of_sharings(ks) <= most:
+        if d > BLOCK_ORDER:
             return []
-        matrix = Matrix(S)
-        partitions = _partitions(cardinalities)
-        return _in_time(
-            (partial(BlockNode.root, matrix, groups) for groups in partitions), deadline
-        )
-    if d > FLAG_ORDER:
+        begin = partial(OwnershipNode.root, Matrix(S), Guess(), ks)
+        return _in_time((partial(begin, *kind) for kind in sharings(ks, d)), deadline)
+    if d > FLAG_ORDER or is_sparse:
         return []
     if comb(d, ones) > _MOST_SPLIT:
         return [FlagNode.root(Subproblem.of(S, tuple(cardinalities), 0.0))]
@@ -65,38 +68,8 @@ def _in_time(regions: Iterable[Callable[[], Node]], deadline: float) -> list[Nod
 def _without(S: Array, several: tuple[int, ...], J: tuple[int, ...]) -> Node:
     kept = np.setdiff1d(np.arange(len(S)), J)
     offset = float(S.diagonal()[list(J)].sum())
-    return FlagNode.root(Subproblem.of(S[np.ix_(kept, kept)], several, offset))
-
-
-def _partitions(cardinalities: Sequence[int]) -> Iterator[tuple[Group, ...]]:
-    """The ways in which components can hang together and the sizes of their unions, each once.
-
-    All apart comes first, with the components in their own order.
-    """
-    yield tuple(Group.single(k) for k in cardinalities)
-    several = [k for k in cardinalities if k > 1]
-    ones = tuple(Group.single(1) for k in cardinalities if k == 1)
-    seen: set[tuple[tuple[int, ...], ...]] = {tuple((k,) for k in sorted(several))}
-    for parts in _set_partitions(several):
-        key = tuple(sorted(tuple(sorted(part)) for part in parts))
-        if key not in seen:
-            seen.add(key)
-            for groups in product(*(_sizes(part) for part in key)):
-                yield groups + ones
-
-
-def _sizes(part: tuple[int, ...]) -> list[Group]:
-    """A smaller union is part of one of the least size; independent vectors need their number."""
-    least = max(*part, len(part))
-    return [Group(part, size) for size in range(least, largest_union(part) + 1)]
-
-
-def _set_partitions(items: list[int]) -> Iterator[list[list[int]]]:
-    if not items:
-        yield []
-        return
-    first, rest = items[0], items[1:]
-    for parts in _set_partitions(rest):
-        yield [[first], *parts]
-        for i, part in enumerate(parts):
-            yield [*parts[:i], [first, *part], *parts[i + 1 :]]
+    problem = Subproblem.of(S[np.ix_(kept, kept)], several, offset)
+    if len(problem.cardinalities) == len(several):
+        alone = tuple((j,) for j in J)
+        problem = replace(problem, variables=tuple(kept.tolist()), others=alone)
+    return FlagNode.root(problem)

@@ -74,7 +74,9 @@ class SingleNode(Node):
             return self._closed(incumbent)
         self._offer(incumbent, self.inside)
         limit = incumbent.threshold
-        free, lifted = self._sifted(limit, incumbent.deadline)
+        free, lifted = sifted(
+            self.S, self.inside, self.free, self.k, limit, deadline=incumbent.deadline
+        )
         if lifted is None:
             return replace(self, free=free, pivot=0)
         if free.size == 0:
@@ -87,37 +89,13 @@ class SingleNode(Node):
         self._offer(incumbent, np.concatenate([self.inside, free[nearest]]))
         # S′ falls as t rises, so that the bound at the limit is one that holds.
         kept = replace(self, free=free, pivot=int(np.argmax(part)))
-        return replace(kept, bound=kept._lowered(limit, min(self.bound, value)))
+        above = min(self.bound, value)
+        if self.inside.size:
+            above = lowered(self.S, self.inside, free, self.k, limit, above)
+        return replace(kept, bound=above)
 
     def _closed(self, incumbent: Incumbent) -> SingleNode:
         return replace(self, bound=incumbent.threshold)
-
-    def _sifted(self, limit: float, deadline: float) -> tuple[Indices, Array | None]:
-        """The free variables that some support above the limit may use, and S′ on them."""
-        free, missing = self.free, self.k - self.inside.size
-        while True:
-            lifted = conditional(self.S, self.inside, free, limit)
-            if lifted is None or free.size <= missing or time.monotonic() > deadline:
-                return free, lifted
-            out = excluded(lifted, missing, limit)
-            if not out.any():
-                return free, lifted
-            free = free[~out]
-            if free.size == 0:
-                return free, lifted
-
-    def _lowered(self, limit: float, above: float) -> float:
-        """A bound between the limit, at which a test has failed, and one that holds."""
-        if self.inside.size == 0:
-            return above
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (limit + above)
-            lifted = conditional(self.S, self.inside, self.free, middle)
-            passed = lifted is not None and (
-                sparse_bound(lifted, self.k - self.inside.size) <= middle
-            )
-            limit, above = (limit, middle) if passed else (middle, above)
-        return above
 
     def _offer(self, incumbent: Incumbent, support: Indices) -> None:
         if support.size == 0:
@@ -142,6 +120,35 @@ def conditional(S: Array, inside: Indices, free: Indices, t: float) -> Array | N
     Y = solve_triangular(L, S[np.ix_(inside, free)], lower=True)
     lifted: Array = part + Y.T @ Y
     return lifted
+
+
+def sifted(
+    S: Array, inside: Indices, free: Indices, k: int, limit: float, *, deadline: float = np.inf
+) -> tuple[Indices, Array | None]:
+    """The free variables that a support with an eigenvalue above the limit may use; S′ on them."""
+    missing = k - inside.size
+    while True:
+        lifted = conditional(S, inside, free, limit)
+        if lifted is None or free.size <= missing or time.monotonic() > deadline:
+            return free, lifted
+        out = excluded(lifted, missing, limit)
+        if not out.any():
+            return free, lifted
+        free = free[~out]
+        if free.size == 0:
+            return free, lifted
+
+
+def lowered(S: Array, inside: Indices, free: Indices, k: int, limit: float, above: float) -> float:
+    """A bound between the limit, at which a test has failed, and one that holds."""
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (limit + above)
+        lifted = conditional(S, inside, free, middle)
+        passed = lifted is not None and (
+            lifted.size == 0 or sparse_bound(lifted, k - inside.size) <= middle
+        )
+        limit, above = (limit, middle) if passed else (middle, above)
+    return above
 
 
 def excluded(T: Array, count: int, t: float) -> np.ndarray:

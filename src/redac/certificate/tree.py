@@ -5,13 +5,14 @@ from __future__ import annotations
 import heapq
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from redac.certificate.rounds import on_supports
 from redac.solver import variance
-from redac.sources.base import Array
+from redac.sources.base import Array, Indices
 
 # Called with the bound, the best value known (both as shares of the trace) and the seconds used.
 OnProgress = Callable[[float, float, float], None]
@@ -27,6 +28,7 @@ class Incumbent:
     V: Array
     tolerance: float
     deadline: float
+    cardinality: tuple[int, ...] = ()
     value: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -46,6 +48,17 @@ class Incumbent:
         value = self.explained(V)
         if value > self.value:
             self.V, self.value = V, value
+
+    def offer_on(self, supports: Sequence[Indices]) -> None:
+        """The best loadings that are easily found on some supports, in any order."""
+        if len(supports) != len(self.cardinality):
+            return
+        sizes = np.argsort([support.size for support in supports], kind="stable")
+        places = np.argsort(self.cardinality, kind="stable")
+        own = dict(zip(places.tolist(), sizes.tolist(), strict=True))
+        ordered = [supports[own[i]] for i in range(len(supports))]
+        if all(T.size <= k for T, k in zip(ordered, self.cardinality, strict=True)):
+            self.offer(on_supports(self.S, ordered))
 
 
 @dataclass(frozen=True)
@@ -92,12 +105,12 @@ class Tree:
         open_bound = -self._heap[0][0] if self._heap else -np.inf
         return max(open_bound, self._closed, self.incumbent.value)
 
-    def run(self, on_progress: OnProgress | None = None) -> Outcome:
+    def run(self, on_progress: OnProgress | None = None, *, most_nodes: float = np.inf) -> Outcome:
         """Branch until the bound meets the incumbent, nothing finer is known, or time is up."""
         began = reported = time.monotonic()
         interrupted = False
         try:
-            while self._heap and self._advance():
+            while self._heap and self.nodes < most_nodes and self._advance():
                 now = time.monotonic()
                 if on_progress is not None and now - reported > _SECONDS_BETWEEN_REPORTS:
                     on_progress(self.bound, self.incumbent.value, now - began)

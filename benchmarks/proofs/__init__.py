@@ -1,0 +1,1 @@
+"""How far the proofs reach: ``python -m benchmarks.proofs``."""
