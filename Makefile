@@ -9,21 +9,22 @@ READY := $(VENV)/.ready
 OTHERS := columns docs explore exports files layers page plots public transcript user_line
 NUMERIC := $(filter-out tests/test_cli%.py $(OTHERS:%=tests/test_%.py),$(wildcard tests/test_*.py))
 
-.PHONY: demo test test-coverage test-anndata test-kernels test-shuffled test-one-thread test-floor test-latest
+.PHONY: demo test test-anndata test-kernels test-shuffled test-one-thread test-floor test-latest
 .PHONY: lint format docs figures bench clean
 
 demo: $(READY)
 	$(PY) -m redac fit pitprops
 
+# make test COVERAGE=1 also counts the lines of src that run in any process; pyproject.toml has the least share.
 test: lint
-	$(PY) -m pytest
-
-# The same, with a count of the lines of src that run in any process: pyproject.toml has the least share.
-test-coverage: lint
+ifdef COVERAGE
 	rm -rf build/coverage && mkdir -p -m 1777 build/coverage
 	$(PY) -m coverage run -m pytest
 	$(PY) -m coverage combine --quiet
 	$(PY) -m coverage report
+else
+	$(PY) -m pytest
+endif
 
 # With other kernels of BLAS, the last of them with one thread: make test-kernels KERNELS="Haswell Prescott"
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
