@@ -101,7 +101,7 @@ def parse_matrix(out: str) -> Printed:
     ends = {match.end(): int(match[1]) - 1 for match in re.finditer(r"PC(\d+)", lines[top])}
     rows: dict[str, dict[int, float]] = {}
     for line in lines[top + 2 :]:
-        if " components explain " in line:
+        if re.match(r"\d+ components? explains? ", line):
             break
         cells = [m for m in re.finditer(r"(?<=\s)-?[\d.]+(?=\s|$)", line) if m.end() in ends]
         if cells:
@@ -141,8 +141,8 @@ def parse_list(out: str) -> Printed:
 def parse_summary(out: str) -> tuple[int, float, int, float]:
     """Components, PEV, non-zeros and RRE of the sentence below the table."""
     found = re.search(
-        r"(\d+) components explain ([\d.]+) % of the variance \(PEV\) with (\d+) non-zero "
-        r"loadings; reconstruction error \(RRE\) ([\d.]+)\.(?: |$)",
+        r"(\d+) components? explains? ([\d.]+) % of the variance \(PEV\) with (\d+) non-zero "
+        r"loadings?; reconstruction error \(RRE\) ([\d.]+)\.(?: |$)",
         " ".join(out.split()),
     )
     assert found, out

@@ -150,8 +150,22 @@ def test_wrong_settings_are_refused(arguments, message):
         SparsePCACV(**arguments).fit(PLANTED)
 
 
+def test_zero_may_be_listed_and_is_a_candidate_all_the_same():
+    plain = SparsePCACV((1, 2), 6, **FIT).fit(PLANTED)
+    listed = SparsePCACV(range(3), 6, **FIT).fit(PLANTED)
+    assert listed.n_components_ == plain.n_components_ == 2
+    assert len(listed.path_.table) == 2
+    with pytest.raises(ValueError, match="n_components=0"):
+        SparsePCACV(0, 6).fit(PLANTED)
+
+
+def test_the_usual_grid_has_room_for_required_features():
+    model = SparsePCACV((1, 2), require=[20, 21, 22], **FIT).fit(PLANTED)
+    assert model.path_.table.cardinality.min() == 3
+
+
 def test_a_choice_at_the_edge_of_the_grid_says_so():
     model = SparsePCACV((1, 2), (2, 4), **FIT, rule="best").fit(PLANTED)
     assert (model.n_components_, model.cardinality_) == (2, 4)
-    assert "No more components or features were tried; more may predict better." in model.reason_
+    assert "No more components or features were tried; more may be better." in model.reason_
     assert "were tried" not in SparsePCACV(**GRID, **FIT).fit(PLANTED).reason_

@@ -1,5 +1,6 @@
 """Paths of solutions: nothing falls along them, and every row of the table is what it says."""
 
+import re
 import zipfile
 
 import numpy as np
@@ -120,6 +121,9 @@ def test_damaged_files_are_one_error(tmp_path):
                 archive.writestr(name, part)
         with pytest.raises(DataFileError, match=r"path\.redac"):
             SparsityPath.load(file)
+    SparsePCA(1, cardinality=2).fit(BLOCKS).save(file)
+    with pytest.raises(DataFileError, match="not a path saved by redac"):
+        SparsityPath.load(file)
     file.write_bytes(content[: len(content) // 2])
     with pytest.raises(DataFileError, match=r"path\.redac"):
         SparsityPath.load(file)
@@ -157,11 +161,34 @@ def test_a_picture_has_a_line_for_each_number_of_components():
         ({"n_components": 2, "cardinality": 2, "cv": 1}, "cv=1"),
         ({"n_components": 2, "cardinality": 2, "cv": 61}, "cv=61"),
         ({"n_components": 2, "cardinality": 2, "cv": ShuffleSplit(3)}, "each row exactly once"),
+        ({"n_components": 2, "cardinality": 2, "stability": 1}, "stability=1"),
     ],
 )
 def test_wrong_requests_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         sparsity_path(BLOCKS, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "cv", "message"),
+    [
+        (2, 2, "n_samples=2 rows are too few to hold any out; at least 3"),
+        (3, 2, "cv=2 folds of n_samples=3 rows leave 1 to fit to; give 3"),
+        (4, 5, "cv=5 is more folds than there are rows, n_samples=4; give at most 4"),
+    ],
+)
+def test_too_few_rows_for_the_folds_are_refused_with_a_way_out(n_rows, cv, message):
+    with pytest.raises(ValueError, match=message):
+        sparsity_path(BLOCKS[:n_rows], n_components=1, cardinality=2, cv=cv)
+    if found := re.search(r"give (?:at most )?(\d+)", message):
+        sparsity_path(BLOCKS[:n_rows], n_components=1, cardinality=2, cv=int(found[1]))
+
+
+def test_a_path_shows_its_table():
+    path = sparsity_path(BLOCKS, n_components={3, 1}, cardinality=(2, 4), cv=None)
+    assert repr(path).splitlines()[0] == "Sparsity path of 4 solutions"
+    assert f"{path.table.pev[3]:.3f}".rstrip("0") in repr(path)
+    assert "<td>3</td>" in path._repr_html_()
 
 
 def test_unknown_options_and_places_are_refused():
@@ -216,6 +243,18 @@ def test_no_component_is_a_possible_answer(rule):
     choice = choose(worse, rule, 0.9)
     assert choice.candidate.n_components == 0
     assert "no component predicts better than the mean" in choice.reason
+
+
+@pytest.mark.parametrize("rule", ["best", "one_se", "share", "ebic"])
+def test_a_choice_without_the_one_of_no_component_says_what_it_is_worth(rule):
+    worse = [Candidate(1, k, k, np.full(3, -0.1 * k), 4.0 * k) for k in (1, 2)]
+    choice = choose(worse, rule, 0.9)
+    assert choice.candidate is worse[0]
+    assert choice.reason.endswith(". That is worse than no component at all.")
+    assert choice.reason.startswith("1 component of 1 feature ")
+    assert not re.search("have|are|predict ", choice.reason), "one component, one verb"
+    alone = choose(worse[1:], rule, 0.9)
+    assert alone.reason.startswith("1 component of 2 features: no other numbers were tried (")
 
 
 def test_ebic_is_zero_without_components_and_counts_loadings_and_scores():

@@ -21,6 +21,7 @@ def test_components_that_are_there_are_stable_and_noise_is_not():
     assert there.index > 0.9 > 0.5 > absent.index
     assert there.kept().tolist() == [5, 5]
     assert "PC1 keeps 5 of its 5 features in more than 80% of 10 half-samples." in there.summary()
+    assert repr(there) == there.summary()
 
 
 def test_frequencies_count_the_features_of_matched_components():

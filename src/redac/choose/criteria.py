@@ -107,21 +107,39 @@ def choose(candidates: Sequence[Candidate], rule: str, share: float) -> Choice:
     """
     if rule == "ebic":
         chosen = min(candidates, key=lambda each: (each.ebic, each.simplicity))
-        return Choice(chosen, _said(chosen, "have the smallest EBIC"))
+        why, is_worse = f"{_verb(chosen, 'have')} the smallest EBIC", (chosen.ebic or 0.0) > 0.0
+    else:
+        chosen, why = _by_prediction(candidates, rule, share)
+        is_worse = chosen.q2 < 0.0
+    if chosen.n_components == 0:
+        return Choice(chosen, "No component: no component predicts better than the mean.")
+    if len(candidates) == 1:
+        measure = f"EBIC {chosen.ebic:.1f}" if rule == "ebic" else f"Q² {chosen.q2:.3f}"
+        said = f"{chosen}: no other numbers were tried ({measure})."
+    else:
+        said = f"{chosen} {why}."
+    return Choice(chosen, f"{said} That is worse than no component at all." if is_worse else said)
+
+
+def _by_prediction(
+    candidates: Sequence[Candidate], rule: str, share: float
+) -> tuple[Candidate, str]:
+    """What a rule prefers that goes by Q², and why."""
     best = max(sorted(candidates, key=_simplicity), key=lambda each: each.q2)
     top = f"the best Q² ({best.q2:.3f}, {best})"
     if rule == "best":
-        return Choice(best, _said(best, f"predict held-out cells best (Q² {best.q2:.3f})"))
+        return best, f"{_verb(best, 'predict')} held-out cells best (Q² {best.q2:.3f})"
     if rule == "share":
-        kept = [each for each in candidates if each.q2 >= share * max(best.q2, 0.0)]
-        chosen = min(kept, key=_simplicity)
-        why = f"with Q² {chosen.q2:.3f} are the fewest loadings that keep {share:.0%} of {top}"
-        return Choice(chosen, _said(chosen, why))
+        least = share * best.q2 if best.q2 > 0.0 else best.q2
+        chosen = min((each for each in candidates if each.q2 >= least), key=_simplicity)
+        why = f"{_verb(chosen, 'have')} the fewest loadings that keep {share:.0%} of {top}"
+        return chosen, f"with Q² {chosen.q2:.3f} {why}"
     chosen = min((each for each in candidates if _is_close(each, best)), key=_simplicity)
-    why = f"with Q² {chosen.q2:.3f} are the simplest within one standard error of {top}"
     if chosen is best:
-        why = f"have the best Q² ({best.q2:.3f}), and nothing simpler is within one standard error"
-    return Choice(chosen, _said(chosen, why))
+        why = f"the best Q² ({best.q2:.3f}), and nothing simpler is within one standard error"
+        return best, f"{_verb(best, 'have')} {why}"
+    why = f"{_verb(chosen, 'are')} the simplest within one standard error of {top}"
+    return chosen, f"with Q² {chosen.q2:.3f} {why}"
 
 
 def _simplicity(candidate: Candidate) -> tuple[int, int]:
@@ -139,7 +157,7 @@ def _is_close(candidate: Candidate, best: Candidate) -> bool:
     return best.q2 - candidate.q2 <= standard_error(best.scores - candidate.scores)
 
 
-def _said(chosen: Candidate, why: str) -> str:
-    if chosen.n_components == 0:
-        return "No component: no component predicts better than the mean."
-    return f"{chosen} {why}."
+def _verb(chosen: Candidate, several: str) -> str:
+    """The verb for several components, or for one."""
+    one = {"have": "has", "are": "is", "predict": "predicts"}
+    return one[several] if chosen.n_components == 1 else several

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SparsityPath"]
 
+# Decimals and rows of what is shown of a table.
+_DIGITS, _MOST_ROWS = 3, 40
+
 
 class SparsityPath:
     """Sparse components for a grid of numbers of components and cardinalities.
@@ -80,6 +83,19 @@ class SparsityPath:
             table.insert(at, "q2", scores.mean(axis=1))
             table.insert(at + 1, "q2_se", [standard_error(each) for each in scores])
         return cls(models, table, held_out, interrupted=not is_complete)
+
+    def __repr__(self) -> str:
+        table = self.table.round(_DIGITS).to_string(index=False, max_rows=_MOST_ROWS)
+        return f"{self._heading()}\n{table}"
+
+    def _repr_html_(self) -> str:
+        table = self.table.round(_DIGITS).to_html(index=False, max_rows=_MOST_ROWS)
+        return f"<p>{self._heading()}</p>{table}"
+
+    def _heading(self) -> str:
+        count = len(self.table)
+        what = "1 solution" if count == 1 else f"{count} solutions"
+        return f"Sparsity path of {what}{', interrupted' if self.interrupted else ''}"
 
     def model(self, n_components: int, cardinality: int) -> SparsePCA:
         """The fitted model of a place.

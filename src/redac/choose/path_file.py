@@ -56,11 +56,13 @@ def load(
     """Read models, table, scores of folds, and whether the work was interrupted."""
     name = os.fspath(file_path)
     with (
-        persistence.one_error(name),
+        persistence.one_error(name, "a path saved by redac"),
         persistence.opened(name) as file,
         zipfile.ZipFile(file) as archive,
     ):
         members = {info.filename: info for info in archive.infolist()}
+        if _HEADER not in members:
+            raise ValueError(f"it has no {_HEADER}")
         # What is stored as it is cannot unpack to more than the file has.
         if any(info.compress_type != zipfile.ZIP_STORED for info in members.values()):
             raise ValueError("its parts are compressed")
@@ -85,8 +87,8 @@ def _member(place: tuple[int, int]) -> str:
 
 
 def _header(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> dict[str, Any]:
-    if _HEADER not in members or members[_HEADER].file_size > _LARGEST_HEADER:
-        raise ValueError("it has no table of a path")
+    if members[_HEADER].file_size > _LARGEST_HEADER:
+        raise ValueError("its table is too large for a path")
     header = json.loads(archive.read(members[_HEADER]))
     if not isinstance(header, dict):
         raise ValueError("its header is no table")

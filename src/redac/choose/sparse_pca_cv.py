@@ -19,6 +19,7 @@ from redac.exceptions import FitInterruptedWarning, NoComponentsWarning
 from redac.model import fitted
 from redac.model.component_model import ComponentModel
 from redac.model.estimator import SparsePCA
+from redac.model.rules import Rules
 from redac.solver.attempts import spread
 from redac.sources import Source
 from redac.user_line import warn_user
@@ -43,12 +44,12 @@ class SparsePCACV(ComponentModel):
     Parameters
     ----------
     n_components : int, sequence of ints or None, default=None
-        The numbers to choose from, and 0: no component predicts better than the mean. A single
-        number is not a matter of choice. None: from 1 to half of the features, at most 10.
+        The numbers to choose from, and always 0: no component predicts better than the mean. A
+        single number is not a matter of choice. None: from 1 to half of the features, at most 10.
     cardinality : int, float, sequence of those or None, default=None
         The numbers of non-zero loadings of each component to choose from, or shares of the
-        features. None: ten numbers from 2 to all features, but at most 200, each larger than the
-        one before by the same factor.
+        features. None: ten numbers from 2, or from as many as are required, to all features, but
+        at most 200, each larger than the one before by the same factor.
     rule : {"one_se", "best", "share", "ebic"}, default="one_se"
         "best": the largest Q². "one_se": the fewest loadings whose Q² is behind the best by no more
         than one standard error of the difference over the folds. "share": the fewest that keep
@@ -218,12 +219,24 @@ class SparsePCACV(ComponentModel):
         counts, ks = self.n_components, self.cardinality
         if counts is None:
             counts = range(1, max(1, min(_MOST_COMPONENTS, n_features // 2)) + 1)
-        if ks is None:
-            least = min(2, n_features)
-            most = min(n_features, _MOST_FEATURES)
-            ks = np.geomspace(least, most, _N_CARDINALITIES).round().astype(int).tolist()
+        elif np.ndim(counts) == 1:
+            counts = [r for r in counts if r != 0] or counts  # that is a candidate without a fit
         options = {name: getattr(self, name) for name in OPTIONS}
+        if ks is None:
+            least = max(min(2, n_features), self._n_required(counts))
+            most = max(min(n_features, _MOST_FEATURES), least)
+            ks = np.geomspace(least, most, _N_CARDINALITIES).round().astype(int).tolist()
         return Request.of(counts, ks, options, self)
+
+    def _n_required(self, counts: Any) -> int:
+        """How many features a component must use."""
+        if self.require is None:
+            return 0
+        r = int(np.max(counts))
+        model = SparsePCA(r, require=self.require)
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_
+        return max(map(len, Rules.of(model, r, self.n_features_in_).required))
 
     def _take(self, request: Request, sheet: Sheet) -> Self:
         """Solve the grid, choose from the path, and take over what was chosen."""
@@ -290,7 +303,7 @@ def _edges(choice: Choice, candidates: list[Candidate], n_features: int) -> str:
     ]
     if not at_the_edge:
         return ""
-    return f" No more {' or '.join(at_the_edge)} were tried; more may predict better."
+    return f" No more {' or '.join(at_the_edge)} were tried; more may be better."
 
 
 def _results(path: SparsityPath) -> dict[str, np.ndarray]:

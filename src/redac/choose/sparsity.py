@@ -13,7 +13,7 @@ from redac import parameters
 from redac.choose.effort import ROUGH
 from redac.choose.held_out import CompleteSheet, GappySheet, Sheet, part_count
 from redac.choose.path import SparsityPath
-from redac.choose.stability import index_of
+from redac.choose.stability import check_halves, index_of
 from redac.choose.tracing import Request, trace
 from redac.exceptions import NonFiniteError
 from redac.model import incomplete
@@ -25,6 +25,9 @@ from redac.sources.folds import Fold, read_folds
 from redac.sources.reading import Given
 
 __all__ = ["sparsity_path"]
+
+# A fit needs so many rows.
+_LEAST_LEFT = 2
 
 
 def sparsity_path(
@@ -80,22 +83,25 @@ def sparsity_path(
     reader = SparsePCA()
     options = {"tol": ROUGH} | options
     standardize = parameters.flag("standardize", options.get("standardize", False))
+    if stability is not None:
+        if parameters.flag("covariance", covariance):
+            raise ValueError(
+                f"stability={stability} draws rows, and a covariance matrix has none; use None."
+            )
+        stability = parameters.count("stability", stability, least=2)
     if parameters.flag("covariance", covariance):
         source = reader._read_covariance(
             X, n_samples, standardize=standardize, feature_names=feature_names
         )
         request = Request.of(n_components, cardinality, options, reader)
-        if stability is not None:
-            raise ValueError(
-                f"stability={stability} draws rows, and a covariance matrix has none; use None."
-            )
         return trace(request, CompleteSheet(reader, source, np.dtype(np.float64)))
     given = reader._given_to_fit(X, feature_names)
     request = Request.of(n_components, cardinality, options, reader)
+    if stability is not None:
+        check_halves(given.values.shape[0])
     path = trace(request, read_sheet(reader, given, request.options, cv, random_state))
     if stability is not None:
-        count = parameters.count("stability", stability, least=2)
-        path.add_stability(lambda model: index_of(model, given.values, count, random_state))
+        path.add_stability(lambda model: index_of(model, given.values, stability, random_state))
     return path
 
 
@@ -138,6 +144,25 @@ def _complete_sheet(
     return CompleteSheet(reader, as_source(data), given.float_dtype, folds, count, data)
 
 
+def _check_rows(count: int, n_rows: int) -> None:
+    """Whether so many folds can be had, and each leaves rows to fit to."""
+    if n_rows <= _LEAST_LEFT:
+        raise ValueError(
+            f"n_samples={n_rows} rows are too few to hold any out; at least {_LEAST_LEFT + 1} are "
+            "needed."
+        )
+    if count > n_rows:
+        raise ValueError(
+            f"cv={count} is more folds than there are rows, n_samples={n_rows}; give at most "
+            f"{n_rows}."
+        )
+    left = n_rows - -(-n_rows // count)
+    if left < _LEAST_LEFT:
+        raise ValueError(
+            f"cv={count} folds of n_samples={n_rows} rows leave {left} to fit to; give {n_rows}."
+        )
+
+
 def fold_numbers(cv: Any, n_rows: int, random_state: Any) -> Indices:
     """The number of the fold of each row.
 
@@ -146,11 +171,7 @@ def fold_numbers(cv: Any, n_rows: int, random_state: Any) -> Indices:
     """
     if isinstance(cv, (int, np.integer)):
         count = parameters.count("cv", cv, least=2)
-        if n_rows < count or n_rows - -(-n_rows // count) < 2:
-            raise ValueError(
-                f"cv={count} folds of n_samples={n_rows} rows leave too few to fit; give fewer "
-                "folds, or more rows."
-            )
+        _check_rows(count, n_rows)
         dealt = np.arange(n_rows) % count
         if random_state is not None:
             check_random_state(random_state).shuffle(dealt)

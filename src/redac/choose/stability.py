@@ -36,9 +36,11 @@ __all__ = ["Stability", "stability"]
 
 # A feature that more than this share of the halves use is one that a component keeps.
 _KEPT = 0.8
+# A fit needs so many rows.
+_LEAST_ROWS = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stability:
     """How often half of the rows lead to the same features.
 
@@ -64,6 +66,9 @@ class Stability:
     index: float
     n_resamples: int
     model: SparsePCA
+
+    def __repr__(self) -> str:
+        return self.summary()
 
     def kept(self) -> pd.Series:
         """How many of its features each component keeps in more than 80 % of the half-samples."""
@@ -140,11 +145,16 @@ def index_of(model: SparsePCA, X: Any, count: int, random_state: Any) -> float:
     return _counted(model, list(_supports(model, X, count, random_state))).index
 
 
+def check_halves(n_rows: int) -> None:
+    """Whether there are rows enough to draw halves of."""
+    if n_rows < 2 * _LEAST_ROWS:
+        raise ValueError(f"X has n_samples={n_rows} rows; halves need at least {_LEAST_ROWS} each.")
+
+
 def _supports(model: SparsePCA, X: Any, count: int, random_state: Any) -> Iterator[Array]:
     """Which features the components of each half use, in the order of those of all rows."""
     n = int(model.n_samples_ or 0)
-    if n < 4:
-        raise ValueError(f"X has n_samples={n} rows; halves need at least 2 each.")
+    check_halves(n)
     rng = check_random_state(random_state)
     for first in range(0, 0 if model.interrupted_ else count, 2):
         for number, rows in enumerate(_halves(n, rng)[: count - first], first + 1):

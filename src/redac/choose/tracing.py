@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -148,7 +148,8 @@ def _listed(name: str, value: Any) -> Sequence[Any]:
     """One value, or several."""
     if isinstance(value, str):
         raise TypeError(f"{name}={value!r} must be a number or a sequence of numbers.")
-    listed = [value] if np.ndim(value) == 0 else list(value)
+    is_one = not isinstance(value, Iterable) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    listed = [value] if is_one else list(value)
     if not listed:
         raise ValueError(f"{name} is an empty sequence; give at least one number.")
     return listed

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from redac.cli import fitting
-from redac.cli.choosing import RULES, add_grid_options, add_stability, chooser
+from redac.cli.choosing import RULES, add_grid_options, add_stability, check_numbers, chooser
 from redac.cli.fit import RESULT, conclude
 from redac.cli.inputs import read_data
 from redac.cli.results import add_force, answer, check_folder
@@ -43,21 +43,28 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, choose, say why, write, print."""
     from redac.cli import terminal
+    from redac.exceptions import NoComponentsWarning
 
     check_folder(options, RESULT)
     table, is_covariance = read_data(options)
+    check_numbers(options, table, is_covariance)
+    if is_covariance and fitting.sample_count(options) is None:
+        raise ValueError("--samples N is missing: the number of samples behind the matrix")
     rule = options.rule or ("ebic" if is_covariance else "one_se")
     model = chooser(options, rule)
     caught = fitting.fit_table(model, options, table, is_covariance)
     terminal.about_data(table)
-    terminal.notes(caught)
+    terminal.gaps_and_outliers(model)
+    terminal.notes([each for each in caught if each.category is not NoComponentsWarning])
     choice = {
         "n_components": model.n_components_,
         "cardinality": model.cardinality_,
         "rule": rule,
         "reason": model.reason_,
     }
+    is_whole = not model.interrupted_
     if model.n_components_ == 0:
+        terminal.note("to have components all the same, give one number of them to --components")
         text = "Take no component. No component predicts better than the mean."
         answer(options, lambda: terminal.sentences([text]), lambda: {"choice": choice})
     else:
@@ -65,5 +72,5 @@ def run(options: argparse.Namespace) -> int:
             terminal.sentences(
                 [f"Take {model.n_components_} × {model.cardinality_} loadings. {model.reason_}"]
             )
-        conclude(options, model.as_sparse_pca(), table, is_covariance, choice=choice)
-    return INTERRUPTED if model.interrupted_ else 0
+        is_whole &= conclude(options, model.as_sparse_pca(), table, is_covariance, choice=choice)
+    return 0 if is_whole else INTERRUPTED

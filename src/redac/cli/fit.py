@@ -160,20 +160,23 @@ def run(options: argparse.Namespace) -> int:
 
     check_folder(options, RESULT)
     table, is_covariance = read_data(options)
-    reason = None
+    choosing.check_numbers(options, table, is_covariance)
+    settled = None
     is_bound = options.l1_bound is not None or bound_by_rules(options)
     if options.cardinality is None and not is_bound:
-        reason = choosing.settle_numbers(options, table, is_covariance)
-    model = model_of(options, table.values.shape[1])
-    caught = fitting.fit_table(model, options, table, is_covariance)
+        settled = choosing.settle_numbers(options, table, is_covariance)
+    model, caught = settled.found if settled else None, []
+    if model is None:
+        model = model_of(options, table.values.shape[1])
+        caught = fitting.fit_table(model, options, table, is_covariance)
     # After the fit: a call that fails says so in one line, and says nothing else.
     terminal.about_data(table)
-    if reason is not None:
-        terminal.note(reason)
+    if settled is not None:
+        terminal.note(settled.why, "warning" if settled.is_doubtful else "info")
     terminal.gaps_and_outliers(model)
     terminal.notes(caught)
-    conclude(options, model, table, is_covariance)
-    return INTERRUPTED if model.interrupted_ else 0
+    is_whole = conclude(options, model, table, is_covariance)
+    return 0 if is_whole else INTERRUPTED
 
 
 def conclude(
@@ -182,8 +185,11 @@ def conclude(
     table: Table,
     is_covariance: bool,
     **said: Any,
-) -> None:
-    """Write and print a fitted model, and how stable it is if that was asked for."""
+) -> bool:
+    """Write and print a fitted model, and how stable it is if that was asked for.
+
+    False if the fit, or what says how stable it is, was interrupted.
+    """
     from redac.cli import terminal
     from redac.model.rules import rule_sentence
     from redac.show.documents import model_document, stability_document
@@ -206,6 +212,8 @@ def conclude(
             _write(options, model, table, is_covariance, steady)
     finally:  # a result that could not be written can be read all the same
         answer(options, show, document)
+    is_steady = steady is None or steady.n_resamples == options.stability
+    return is_steady and not model.interrupted_
 
 
 def model_of(options: argparse.Namespace, n_features: int) -> SparsePCA:

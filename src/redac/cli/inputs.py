@@ -111,6 +111,8 @@ def data_name(options: argparse.Namespace) -> str:
 def read_data(options: argparse.Namespace) -> tuple[Table, bool]:
     """The table behind DATA, and whether it is a covariance matrix."""
     is_covariance = options.covariance or options.data == _BUILT_IN
+    if getattr(options, "samples", None) is not None and not is_covariance:
+        raise ValueError("--samples goes with --covariance: the rows of data are their samples")
     table = read_options(options, square=options.covariance)
     name = data_name(options)
     said = suspicions(table, name, covariance=is_covariance, standardize=options.standardize)

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from redac.cli import fitting
-from redac.cli.choosing import add_grid_options, chooser
+from redac.cli.choosing import add_grid_options, check_numbers, chooser
 from redac.cli.inputs import about_rows, command_line, read_data
 from redac.cli.results import add_force, answer, check_folder
 from redac.cli.signals import INTERRUPTED
@@ -52,11 +52,14 @@ def run(options: argparse.Namespace) -> int:
 
     check_folder(options, _RESULT)
     table, is_covariance = read_data(options)
+    check_numbers(options, table, is_covariance)
     path, caught = fitting.with_progress(
         options, table, lambda: _path(options, table, is_covariance)
     )
     terminal.about_data(table)
     terminal.notes(caught)
+    if is_covariance and fitting.sample_count(options) is None:
+        terminal.note("no EBIC: --samples does not say how many samples are behind the matrix")
     if path.interrupted:
         terminal.note("interrupted; the table has what was done by then")
     try:

@@ -10,6 +10,9 @@ from redac.disk import DataFileError, decoding
 from redac.files.lines import Record, all_records, likely_encoding
 from redac.files.sniffing import sniff
 
+# With these a component cannot use all features, whatever its cardinality.
+_BOUNDING = ("groups", "max_per_group", "max_groups", "disjoint", "total_cardinality")
+
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
     """What features may do together."""
@@ -57,7 +60,8 @@ def rules_of(options: argparse.Namespace) -> dict[str, Any]:
 
 def bound_by_rules(options: argparse.Namespace) -> bool:
     """Whether rules alone say how many features components use, so that nothing is to be chosen."""
-    return any(value not in (None, False) for value in rules_of(options).values())
+    rules = rules_of(options)
+    return any(rules[name] not in (None, False) for name in _BOUNDING)
 
 
 def _names(text: str) -> list[str]:

@@ -43,9 +43,9 @@ _LONGEST_MATRIX = 60
 _COMPARABLE = ("redac", "same cardinality")
 
 
-def note(text: str) -> None:
+def note(text: str, level: str = "info") -> None:
     """One line beside the results."""
-    session().note(text)
+    session().note(text, level)
 
 
 def notes(caught: list[warnings.WarningMessage]) -> None:
@@ -178,9 +178,10 @@ def _print_components(console: Console, model: SparsePCA) -> None:
     if model.interrupted_:
         console.print("The fit was interrupted; these are the best components found until then.")
     pev = 100 * model.explained_variance_ratio_.sum()
+    r, count = model.n_components_, loadings.count().sum()
     console.print(
-        f"{model.n_components_} components explain {pev:.2f} % of the variance (PEV) with "
-        f"{loadings.count().sum()} non-zero loadings; "
+        f"{r} {'component explains' if r == 1 else 'components explain'} {pev:.2f} % of the "
+        f"variance (PEV) with {count} non-zero {'loading' if count == 1 else 'loadings'}; "
         f"reconstruction error (RRE) {model.reconstruction_error_:.4f}."
     )
     remarks = [variance_sentence(model), *stories(model), separation_sentence(model)]

@@ -60,6 +60,12 @@ class Table:
     label_name: str | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether cells are missing; all are looked at, and what is not an array has none."""
+        X = self.values
+        return isinstance(X, np.ndarray) and X.dtype.kind == "f" and bool(np.isnan(X).any())
+
 
 def _from_one(row: int) -> int:
     return row + 1

@@ -141,10 +141,10 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def one_error(path: str) -> Iterator[None]:
-    """Whatever damage leads to, as one line that names the file."""
+def one_error(path: str, expected: str = "a model saved by redac") -> Iterator[None]:
+    """Whatever damage leads to, as one line that names the file and what it should be."""
     try:
-        with decoding(path, "a model saved by redac"), warnings.catch_warnings():
+        with decoding(path, expected), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     except FileNotFoundError:

@@ -18,8 +18,9 @@ from redac.show.tables import component_names
 SAME_STORY = 0.7
 # Of features that two components share, so many are named.
 _NAMED = 3
-# A component that adds more than the one before it by less than this adds as much.
-_EQUAL = 1e-6
+# A component that adds more than the one before it by less than this share adds as much: tables
+# show two decimals of percent.
+_EQUAL = 1e-4
 
 
 class ComparedModel(Protocol):
@@ -98,8 +99,8 @@ def _shared(model: ComparedModel) -> list[str]:
             more = f" and {both.size - largest.size} more" if both.size > largest.size else ""
             parts.append(f"{', '.join(shown)}{more} with {names[j]}")
         said.append(
-            f"{names[i]} adds more ({100 * shares[i]:.1f} %) than {names[i - 1]} "
-            f"({100 * shares[i - 1]:.1f} %): it shares {'; '.join(parts)}."
+            f"{names[i]} adds more ({100 * shares[i]:.2f} %) than {names[i - 1]} "
+            f"({100 * shares[i - 1]:.2f} %): it shares {'; '.join(parts)}."
         )
     return said
 
