@@ -11,7 +11,7 @@ from redac.solver.problem import Problem
 ROUGH = 1e-4
 # Shares of the redraws and exchanges of a fit, chosen by ``python -m benchmarks.choosing --only
 # quality``: a third of the time for the same PEV, up to 0.1 points on average.
-_FEWER_REDRAWS = 0.1
+_FEWER_REDRAWS = 0.05
 _FEWER_EXCHANGES = 0.03
 
 
