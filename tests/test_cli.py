@@ -250,7 +250,8 @@ def test_too_few_rows_to_choose_by_leave_five_components_and_a_note(
         np.save(tmp_path / "data.npy", values)
         outcome = run("fit", tmp_path / "data.npy")
         assert outcome.status == 0
-        assert outcome.notes[0].startswith(f"note: at most {cardinality} non-zero loading")
+        assert outcome.notes[0].startswith("note: 9 rows are too few to choose numbers by.")
+        assert f" has at most {cardinality} feature" in outcome.notes[0]
         assert "--cardinality" in outcome.notes[0]
         model = SparsePCA(components, cardinality=cardinality).fit(values)
         check_table(outcome, model, [f"x{j}" for j in range(d)])
