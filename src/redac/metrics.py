@@ -105,7 +105,7 @@ def separation(components: Any) -> float:
 
 
 def orthogonality_violation(components: Any) -> float:
-    """Σ |v_iᵀv_j| over all pairs of the unit-length components; 0 for orthogonal ones.
+    """How far unit-length components are from orthogonal: sizes of v_iᵀv_j, summed over all pairs.
 
     Where it is 0, PEV is the sum of the variances of the single scores, the definition "raw" of
     :func:`explained_variance_ratio`; elsewhere that sum may count variance twice.
