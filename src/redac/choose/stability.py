@@ -142,7 +142,8 @@ def stability(
 
 def index_of(model: SparsePCA, X: Any, count: int, random_state: Any) -> float:
     """The index of a fitted model, from so many half-samples of the values of its data."""
-    return _counted(model, list(_supports(model, X, count, random_state))).index
+    place = f"r = {model.n_components_}, k = {model.cardinality}, "
+    return _counted(model, list(_supports(model, X, count, random_state, place))).index
 
 
 def check_halves(n_rows: int) -> None:
@@ -151,14 +152,19 @@ def check_halves(n_rows: int) -> None:
         raise ValueError(f"X has n_samples={n_rows} rows; halves need at least {_LEAST_ROWS} each.")
 
 
-def _supports(model: SparsePCA, X: Any, count: int, random_state: Any) -> Iterator[Array]:
-    """Which features the components of each half use, in the order of those of all rows."""
+def _supports(
+    model: SparsePCA, X: Any, count: int, random_state: Any, label: str = ""
+) -> Iterator[Array]:
+    """Which features the components of each half use, in the order of those of all rows.
+
+    The label says what whoever watches progress is told before the number of the half.
+    """
     n = int(model.n_samples_ or 0)
     check_halves(n)
     rng = check_random_state(random_state)
     for first in range(0, 0 if model.interrupted_ else count, 2):
         for number, rows in enumerate(_halves(n, rng)[: count - first], first + 1):
-            found = _fitted(model, X, rows, f"half-sample {number} of {count}")
+            found = _fitted(model, X, rows, f"{label}half-sample {number} of {count}:")
             yield _matched(model.components_, found.components_)
 
 
