@@ -270,6 +270,14 @@ def test_a_comparison_is_a_frame() -> None:
     with pytest.raises(ValueError, match="nothing"):
         compare(X, ["nothing"], n_components=1, cardinality=1)
     assert set(found["method"]) <= set(available_methods())
+    with pytest.raises(ValueError, match="methods is empty"):
+        compare(X, [], n_components=1, cardinality=1)
+
+
+def test_a_call_that_no_method_can_follow_is_an_error() -> None:
+    with pytest.raises(ValueError, match="n_components=99"):
+        compare(X, ["pca", "thresholding"], n_components=99, cardinality=1)
+    assert compare(X, "pca", n_components=1, cardinality=1).method.tolist() == ["pca"]
 
 
 def test_a_comparison_in_files(run: Run, data: Path, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class ComparedMethod:
 
 def compare(
     X: Any,
-    methods: Sequence[str] | None = None,
+    methods: str | Sequence[str] | None = None,
     *,
     n_components: int,
     cardinality: Any,
@@ -57,7 +57,7 @@ def compare(
     Parameters
     ----------
     X : data as ``SparsePCA.fit`` takes them, or with ``covariance=True`` a covariance matrix
-    methods : sequence of str or None, default=None
+    methods : str, sequence of str or None, default=None
         Names of ``redac.methods.available_methods()``; None: all without a sign constraint.
     n_components : int
     cardinality : int, float, or sequence of those
@@ -85,10 +85,13 @@ def compare(
         "random_state": random_state,
     }
     names = methods_to_compare(methods, covariance=covariance)
-    return comparison_table(list(measured(X, names, covariance=covariance, **settings)))
+    rows = list(measured(X, names, covariance=covariance, **settings))
+    if all(row.failure for row in rows):  # then it is the call that is wrong, not a method
+        raise ValueError(rows[0].failure)
+    return comparison_table(rows)
 
 
-def methods_to_compare(names: Sequence[str] | None, *, covariance: bool = False) -> list[str]:
+def methods_to_compare(names: str | Sequence[str] | None, *, covariance: bool = False) -> list[str]:
     """Names, checked; all methods without a sign constraint, and that a covariance matrix is enough
     for if it is all there is, where none are given."""
     if names is None:
@@ -97,7 +100,10 @@ def methods_to_compare(names: Sequence[str] | None, *, covariance: bool = False)
             for name, method in METHODS.items()
             if not (method.nonnegative or (method.needs_samples and covariance))
         ]
-    return [find_method(name.strip()).name for name in names]
+    listed = [names] if isinstance(names, str) else list(names)
+    if not listed:
+        raise ValueError("methods is empty; name at least one, or give None for all.")
+    return [find_method(name.strip()).name for name in listed]
 
 
 def measured(
