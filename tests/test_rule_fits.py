@@ -365,6 +365,21 @@ def test_a_warm_start_that_does_not_fit_is_an_error():
         model.fit(frame().iloc[:, :8])
 
 
+def test_warm_starts_go_by_the_names_of_features():
+    table = frame()
+    model = SparsePCA(3, cardinality=4, warm_start=True).fit(table)
+    order = np.random.default_rng(1).permutation(12)
+    model.components_ = -model.components_[[1, 2, 0]]  # an order and signs of one's own
+    wanted = model.components_[:, order]
+    model.fit(table.iloc[:, order])
+    assert_same_loadings(model.components_, wanted, atol=1e-4)
+    S = table.iloc[:, order].cov().iloc[::-1, ::-1]
+    model.fit_covariance(S)
+    assert_same_loadings(model.components_, wanted[:, ::-1], atol=1e-4)
+    with pytest.raises(ValueError, match=r"of other features, without 'z'"):
+        model.fit(table.rename(columns={"b1": "z"}))
+
+
 # ------------------------------------------------------------ what follows from a fit
 
 

@@ -33,7 +33,7 @@ def fit(name: str, X: Array, r: int, k: int, *, limit: float) -> Found | str:
     X : standardised data.
     limit : seconds after which it is ended.
     """
-    return in_child(_fit, name, X, r, k, limit=limit)  # type: ignore[no-any-return]
+    return in_child(_fit, name, X, r, k, limit=limit)
 
 
 def _fit(name: str, X: Array, r: int, k: int) -> Found:

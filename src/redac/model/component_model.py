@@ -240,6 +240,7 @@ class ComponentModel(
 
     def _given_to_fit(self, X: Any, feature_names: Any) -> Given:
         """X checked; sets the number and the names of the features."""
+        self._names_before = getattr(self, "feature_names_in_", None)
         given = Given.of(X, model=self)
         self._keep_names(feature_names)
         return replace(given, names=getattr(self, "feature_names_in_", None))
@@ -253,6 +254,7 @@ class ComponentModel(
         self, S: Any, n_samples: int | None, *, standardize: Any, feature_names: Any = None
     ) -> Gram:
         """S checked, as a source; sets the attributes that describe it."""
+        self._names_before = getattr(self, "feature_names_in_", None)
         source = read_covariance(S, model=self)
         self._keep_names(feature_names)
         if n_samples is not None:

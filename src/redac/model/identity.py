@@ -25,8 +25,23 @@ def reference_of(model: SparsePCA) -> Array | None:
                 f"warm_start=True: the last components have the shape {model.components_.shape}, "
                 f"and now {shape} is asked for. Set warm_start=False for one fit."
             )
-        return np.asarray(model.components_, dtype=np.float64)
+        return np.asarray(model.components_, dtype=np.float64)[:, _places_before(model)]
     return None if isinstance(model.init, str) else np.asarray(model.init, dtype=np.float64)
+
+
+def _places_before(model: SparsePCA) -> NDArray[np.intp]:
+    """For each feature its place in the last components, by name where all have names."""
+    before, now = model._names_before, getattr(model, "feature_names_in_", None)
+    if before is None or now is None:
+        return np.arange(model.n_features_in_)
+    places = {name: place for place, name in enumerate(before)}
+    new = [name for name in now if name not in places]
+    if new:
+        raise ValueError(
+            f"warm_start=True: the last components are of other features, without {new[0]!r}. Set "
+            "warm_start=False for one fit."
+        )
+    return np.array([places[name] for name in now], dtype=np.intp)
 
 
 def init_of(model: SparsePCA) -> Any:
