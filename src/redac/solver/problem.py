@@ -172,8 +172,11 @@ class Problem:
 
     @property
     def n_redraws(self) -> int:
-        """How many components are drawn anew: each once, or fewer, the more work a sweep is."""
-        return int(min(self.strategy.redraws / (self.work or 1.0), len(self.constraints)))
+        """How often components are drawn anew: fewer times, the more work a sweep is.
+
+        At most once more than there are components: of two, each alone and both.
+        """
+        return int(min(self.strategy.redraws / (self.work or 1.0), len(self.constraints) + 1))
 
     @property
     def n_seeds(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Set
 from contextlib import closing
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, combinations
 from typing import Protocol
 
 import numpy as np
@@ -74,8 +74,8 @@ class Search:
         """Follow starts to their ends, and keep the best.
 
         What the first ones come to does not depend on those that follow, so that more starts never
-        end lower. ``automatic`` starts are given up where they are far behind and gain little, and
-        when all have ended, components are drawn anew.
+        end lower. ``automatic`` starts after the first are given up where they are far behind and
+        gain little, and when all have ended, components are drawn anew.
         """
         self.run(self._race(starts) if automatic else self._one_by_one(starts))
 
@@ -95,20 +95,25 @@ class Search:
         for number in sorted(values, key=lambda number: -round(values[number] / rounding)):
             yield from self._finish(number)
         if self.found.V.any():
-            yield from self._redraw_each()
+            yield from self._redraw_some()
 
-    def _redraw_each(self) -> Iterator[None]:
-        """Draw the components of the best anew, one at a time, those that add least first."""
+    def _redraw_some(self) -> Iterator[None]:
+        """Draw components of the best anew, one or two at a time, those that add least first."""
         problem = self.problem
         also = strongest(problem) if problem.n_redraws else None
-        left = set(range(len(problem.constraints)))
-        for _ in range(problem.n_redraws):
+        numbers = range(len(problem.constraints))
+        left = [list(some) for count in (1, 2) for some in combinations(numbers, count)]
+        for _ in range(min(problem.n_redraws, len(left))):
             V = self.found.V
-            order = problem.contributions(V).argsort(kind="stable")
-            i = next(int(i) for i in order if i in left)
-            left.remove(i)
+            adds = problem.contributions(V)
+            chosen = min(left, key=lambda some: adds[some].sum())
+            left.remove(chosen)
             part = around(problem, V, also)
-            self.runs[-1] = Step(part, Solution(redraw(part.problem, part.inside(V), i)))
+            V = part.inside(V).copy()
+            V[:, chosen] = 0.0
+            for i in chosen:
+                V = redraw(part.problem, V, i)
+            self.runs[-1] = Step(part, Solution(V))
             yield from self._finish(-1)
 
     def may_win(self, step: Step) -> bool:
@@ -123,17 +128,19 @@ class Search:
 
     def _finish(self, number: int) -> Iterator[None]:
         """A run to its end: a start unless it meets another, others while they promise to win."""
-        # The first start is followed to an end of its own, so that more starts never end lower.
+        # The first start is followed to an end of its own, however far it is behind, so that more
+        # starts never end lower.
         known = frozenset(self._seen) if number else frozenset()
         # Closed here, not by the collector of garbage: a signal that came then would be lost.
         with closing(explore(self.problem, self.runs[number])) as steps:
-            run = chain([self.runs[number]], steps)
-            yield from self.follow("explore", number, self._while_new(run, known))
+            way = chain([self.runs[number]], steps)
+            yield from self.follow("explore", number, self._while_new(way, known))
         self._note(number)
         step = self.runs[number]
         if self._is_new(step, known) and (number >= 0 or self.may_win(step)):
             with closing(converge(self.problem, step)) as steps:
-                yield from self.follow("converge", number, self._while_it_may_win(steps))
+                run = self._while_it_may_win(steps) if number else steps
+                yield from self.follow("converge", number, run)
             self._note(number)
         self._take(self.runs.pop(number))
 
