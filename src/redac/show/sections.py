@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def _measure(value: float) -> str:
 
 
 def settings(model: Any) -> str:
-    """The parameters of the model."""
+    """The parameters of the model that differ from their defaults."""
 
     def text(value: Any) -> str:
         if isinstance(value, np.ndarray):
@@ -138,8 +139,13 @@ def settings(model: Any) -> str:
             return {None: "none", True: "yes", False: "no"}[value]
         return str(value)
 
+    defaults = signature(type(model)).parameters
     rows = [
         f"<tr><th>{escape(name)}</th><td>{shown(text(value))}</td></tr>"
         for name, value in model.get_params(deep=False).items()
+        if text(value) != text(defaults[name].default)
     ]
-    return f'<table class="settings"><tbody>{"".join(rows)}</tbody></table>'
+    return (
+        f'<table class="settings"><tbody>{"".join(rows)}</tbody></table>'
+        "<p>All other parameters have their defaults.</p>"
+    )

@@ -125,17 +125,25 @@ function drawPair() {
   }
 }
 
+const MEANINGS = {
+  pev: "The share of the variance that the components give back together.",
+  pca: "What as many principal components explain, with all features in each: no components explain more.",
+  separation: "1: all components are at right angles; 0: two of them are the same.",
+  q2: "How well cells that were held out are predicted: 1 is perfect, 0 no better than the means. ± one standard error.",
+};
+
 function drawSummary() {
   const place = shown.place;
-  const facts = [
-    ["explained (PEV)", `${number(place.pev, 2)} %`],
-    ["non-zero loadings", `${place.nonzeros} of ${place.r * data.n_features}`],
-    ["separation", number(place.separation, 3)],
-  ];
-  if (place.pca_pev !== undefined) facts.splice(1, 0, ["PCA, as many", `${number(place.pca_pev, 2)} %`]);
+  const facts = [["explained (PEV)", `${number(place.pev, 2)} %`, MEANINGS.pev]];
+  if (place.pca_pev !== undefined) facts.push(["PCA, as many", `${number(place.pca_pev, 2)} %`, MEANINGS.pca]);
+  facts.push(["non-zero loadings", `${place.nonzeros} of ${place.r * data.n_features}`]);
+  if (place.r > 1) facts.push(["separation", number(place.separation, 3), MEANINGS.separation]);
   if (data.n_samples) facts.push(["data", `${data.n_samples} × ${data.n_features}`]);
-  if (place.q2 !== undefined) facts.push(["Q² of held-out cells", `${number(place.q2, 3)} ± ${number(place.q2_se, 3)}`]);
-  const shownFacts = facts.map(([what, value]) => html("div", {}, html("dt", {}, what), html("dd", {}, value)));
+  if (place.q2 !== undefined) {
+    facts.push(["Q² of held-out cells", `${number(place.q2, 3)} ± ${number(place.q2_se, 3)}`, MEANINGS.q2]);
+  }
+  const shownFacts = facts.map(([what, value, meaning]) =>
+    html("div", { "data-tip": meaning }, html("dt", {}, what), html("dd", {}, value)));
   find("facts").replaceChildren(...shownFacts);
   find("notes").replaceChildren(...place.notes.map((note) => html("li", {}, note)));
 }

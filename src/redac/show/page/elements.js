@@ -54,8 +54,7 @@ export function cut(text, width, size = 12) {
 }
 
 function cutAnew(text, width, size) {
-  ruler.font = `${size}px system-ui, sans-serif`;
-  const fits = (candidate) => ruler.measureText(candidate).width <= width;
+  const fits = (candidate) => widthOf(candidate, size) <= width;
   if (fits(text)) return text;
   const characters = Array.from(text);
   let low = 0;
@@ -77,6 +76,18 @@ function shortened(characters, kept) {
 export function number(value, digits = 2) {
   if (value === null || value === undefined || Number.isNaN(value)) return "";
   return value.toFixed(digits).replace("-", "\u2212");
+}
+
+// A loading is not zero, and is not written as zero.
+export function loadingNumber(value, digits) {
+  if (Math.abs(value) >= 0.5 * 10 ** -digits) return number(value, digits);
+  return value === 0 ? "<\u20090.0001" : number(value, 4);
+}
+
+// How wide a text is drawn.
+export function widthOf(text, size = 12) {
+  ruler.font = `${size}px system-ui, sans-serif`;
+  return ruler.measureText(text).width;
 }
 
 // ------------------------------------------------------------ files

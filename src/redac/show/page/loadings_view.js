@@ -1,18 +1,25 @@
 // Bars: one panel for each component.
 
-import { cut, html, label, number, picture, room, svg } from "./elements.js";
+import { cut, html, label, loadingNumber, number, picture, room, svg, widthOf } from "./elements.js";
 import { linear } from "./axes.js";
 import { component, emphasis, name, shown } from "./state.js";
 
 const FEW = 12;
 const ROW = 20;
+// Of a panel, in pixels: the gap to the next one, the least and the greatest room for names, and
+// what bars and their numbers need beside them.
+const GAP = 16;
+const NAMES = [126, 300];
+const BARS = 154;
 
 export function drawLoadings(card) {
   const place = shown.place;
   const body = card.querySelector(".panels");
   const largest = Math.max(1, ...place.loadings.flat().map(Math.abs)) / 10000;
-  const width = panelWidth(body, place.r);
-  const panels = place.features.map((_, i) => panel(place, i, width, largest));
+  const names = roomForNames(place);
+  const width = panelWidth(body, place.r, names);
+  const left = Math.round(Math.min(names, Math.max(width - BARS, width * 0.46)));
+  const panels = place.features.map((_, i) => panel(place, i, { left, width }, largest));
   body.replaceChildren(...panels);
   const longest = Math.max(0, ...place.features.map((features) => features.length));
   const more = card.querySelector(".more");
@@ -20,16 +27,28 @@ export function drawLoadings(card) {
   more.textContent = shown.all ? "Show the largest only" : "Show all loadings";
 }
 
-function panelWidth(body, r) {
-  const all = room(body, 4000);
-  const across = Math.max(1, Math.min(r, Math.floor((all + 16) / 296)));
-  return Math.min(Math.floor((all - 16 * (across - 1)) / across), 560);
+function keptOf(features) {
+  return features.slice(0, shown.all ? features.length : FEW);
 }
 
-function panel(place, i, width, largest) {
+// What the longest name takes, within bounds.
+function roomForNames(place) {
+  const drawn = new Set(place.features.flatMap(keptOf));
+  const longest = Math.max(0, ...[...drawn].map((feature) => widthOf(name(feature))));
+  return Math.min(Math.max(longest + 8, NAMES[0]), NAMES[1]);
+}
+
+// As many panels side by side as there is room for; fewer where names are long.
+function panelWidth(body, r, names) {
+  const all = room(body, 4000);
+  const most = Math.max(1, Math.min(r, Math.floor((all + GAP) / (names + BARS + GAP))));
+  const across = Math.ceil(r / Math.ceil(r / most)); // rows of about the same length
+  return Math.min(Math.floor((all - GAP * (across - 1)) / across), 640);
+}
+
+function panel(place, i, { left, width }, largest) {
   const features = place.features[i];
-  const kept = shown.all ? features.length : Math.min(FEW, features.length);
-  const left = Math.round(width * 0.46);
+  const kept = keptOf(features).length;
   const right = width - 46;
   const signed = place.loadings.some((values) => values.some((value) => value < 0));
   const x = linear(signed ? -largest : 0, largest, left + 6, right - 4);
@@ -37,7 +56,7 @@ function panel(place, i, width, largest) {
   const rows = features.slice(0, kept).map((feature, n) => {
     const value = place.loadings[i][n] / 10000;
     const y = n * ROW + 2;
-    const tip = `${name(feature)}\n${component(i)}: ${number(value, 3)}`;
+    const tip = `${name(feature)}\n${component(i)}: ${loadingNumber(value, 3)}`;
     return svg(
       "g",
       { class: `bar ${emphasis(feature)}`, "data-feature": feature, "data-tip": tip },
@@ -50,7 +69,7 @@ function panel(place, i, width, largest) {
         width: Math.abs(x(value) - x(0)),
         height: ROW - 6,
       }),
-      label(width - 2, y + 14, number(value, 2), { class: "value", "text-anchor": "end" }),
+      label(width - 2, y + 14, loadingNumber(value, 2), { class: "value", "text-anchor": "end" }),
     );
   });
   const zero = svg("line", { class: "zero", x1: x(0), x2: x(0), y1: 0, y2: height });

@@ -1,6 +1,6 @@
 // The tables of the page, brought up to date: they are there without scripts, too.
 
-import { html, number } from "./elements.js";
+import { html, loadingNumber } from "./elements.js";
 import { component, data, loadings, name, rowName, shown } from "./state.js";
 
 export function drawTables(root) {
@@ -28,7 +28,7 @@ function loadingsTable() {
     for (const value of cells.slice(1)) {
       const level = value === null ? null : Math.max(1, Math.min(10, Math.round(10 * Math.abs(value))));
       const look = value === null ? null : `${value < 0 ? "n" : "p"}${level}`;
-      line.append(html("td", { class: look }, value === null ? "" : number(value, 3)));
+      line.append(html("td", { class: look }, value === null ? "" : loadingNumber(value, 3)));
     }
     table.tBodies[0].append(line);
   }

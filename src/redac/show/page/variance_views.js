@@ -62,7 +62,7 @@ export function drawTradeOff(card) {
   const body = card.querySelector(".body");
   const width = room(body, 640);
   const height = 300;
-  const box = { left: 46, right: width - 12, top: 10, bottom: height - 40 };
+  const box = { left: 46, right: width - 24, top: 18, bottom: height - 40 };
   const hasQ2 = data.places.some((place) => place.q2 !== undefined);
   const sizes = data.places.map((place) => Math.max(place.nonzeros, 1));
   const values = data.places.flatMap((place) =>
@@ -75,7 +75,8 @@ export function drawTradeOff(card) {
   const axes = frame(box, x, y, powerTicks(least, most), ticks(low, high), "non-zero loadings", "share of the variance, %");
   const parts = [];
   const all = counts();
-  for (const r of all) parts.push(...curve(r, all, x, y, hasQ2, low));
+  for (const r of all) parts.push(curve(r, all, x, y, hasQ2, low));
+  parts.push(...curveNames(all, x, y));
   const here = shown.place;
   const ring = { class: "ring", cx: x(Math.max(here.nonzeros, 1)), cy: y(Math.max(measure(here, hasQ2), low)), r: 9 };
   parts.push(svg("circle", ring));
@@ -85,8 +86,9 @@ export function drawTradeOff(card) {
   body.replaceChildren(shot);
   if (hadFocus) shot.focus({ preventScroll: true });
   card.querySelector(".reading").textContent = hasQ2
-    ? "Solid: Q² of held-out cells, with one standard error. Dashed: PEV. Click a point, or use the arrow keys."
-    : "PEV of all rows. Click a point, or use the arrow keys.";
+    ? "Solid: Q² of held-out cells, with one standard error. Dashed: PEV, and the number of components. " +
+      "Click a point, or use the arrow keys."
+    : "PEV of all rows, and the number of components. Click a point, or use the arrow keys.";
 }
 
 function measure(place, hasQ2) {
@@ -113,13 +115,22 @@ function curve(r, all, x, y, hasQ2, low) {
     const spot = { cx: across[n], cy: at(measure(place, hasQ2)) };
     group.append(svg("circle", { class: "spot", ...spot, r: 4, "data-place": data.places.indexOf(place), "data-tip": tip.join("\n") }));
   });
-  const end = own[own.length - 1];
-  if (end && r === shown.place.r) {
-    group.append(label(across[across.length - 1] - 4, at(measure(end, hasQ2)) - 12, `${r} ${r === 1 ? "component" : "components"}`, {
-      class: "tick", "text-anchor": "end",
-    }));
+  return group;
+}
+
+// How many components a curve has, at its end; where ends are close the curve of now is named.
+function curveNames(all, x, y) {
+  const here = shown.place.r;
+  const taken = [];
+  const found = [];
+  for (const r of [here, ...all.filter((each) => each !== here).reverse()]) {
+    const end = places(r).reduce((one, other) => (other.nonzeros > one.nonzeros ? other : one));
+    const at = [x(Math.max(end.nonzeros, 1)) + 6, y(end.pev) + 4];
+    if (taken.some((other) => Math.abs(other[0] - at[0]) < 16 && Math.abs(other[1] - at[1]) < 11)) continue;
+    taken.push(at);
+    found.push(label(...at, String(r), { class: r === here ? "tick strong" : "tick" }));
   }
-  return [group];
+  return found;
 }
 
 // Left and right: fewer and more features; up and down: more and fewer components.
