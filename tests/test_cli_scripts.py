@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.io import mmwrite
+from scipy.sparse import csr_array
 
 from commands import FEATURES, FRAME, SAMPLES, Run, X, complaint, done, run_process, save_frame
 from json_schema import violations
@@ -355,6 +357,20 @@ def test_gaps_are_filled(run: Run, saved: tuple[SparsePCA, Path], tmp_path: Path
     np.testing.assert_allclose(full, model.impute(gappy), atol=1e-9)
     assert list(full.columns) == FEATURES
     assert "missing value" in complaint(run("impute", path, data, "--missing", "error"))
+
+
+def test_a_sparse_matrix_has_no_gaps(run: Run, saved: tuple[SparsePCA, Path]) -> None:
+    data = saved[1].parent / "data.mtx"
+    mmwrite(data, csr_array(X))
+    assert "data.mtx: is a sparse matrix" in complaint(run("impute", saved[1], data))
+
+
+def test_small_loadings_are_not_written_as_zero(run: Run, tmp_path: Path) -> None:
+    model = SparsePCA(1).fit_covariance(np.diag([2.0, 1.0, 0.5]))
+    model.components_ = np.array([[1.0, 4e-4, -2e-7]])
+    model.save(tmp_path / "model.npz")
+    words = done(run("show", tmp_path / "model.npz")).out.split()
+    assert {"1.000", "4e-04", "-2e-07"} <= set(words)
 
 
 def test_a_model_is_shown_again(run: Run, data: Path, tmp_path: Path) -> None:

@@ -245,6 +245,8 @@ WRITTEN = {
     "points": ("a;b\n1.234,5;2,5\n5.678;4,25\n", [[1234.5, 2.5], [5678, 4.25]], "thousands"),
     "comma": ("a;b\n1,234;2,5\n5,678;4,25\n", [[1.234, 2.5], [5.678, 4.25]], ""),
     "small": ("a;b\n0,125;2,5\n0,250;4,25\n", [[0.125, 2.5], [0.25, 4.25]], ""),
+    "dollars": ('a,b\n"$1,234.50",2\n-$3,4\n,5\n', [[1234.5, 2], [-3, 4], [np.nan, 5]], "currency"),
+    "euros": ("a;b\n1.234,50 €;2\n3,5€;4\n", [[1234.5, 2], [3.5, 4]], "currency signs"),
     "points only": ("a;b\n1.234;2\n5.678;4\n", [[1.234, 2], [5.678, 4]], ""),
 }  # fmt: skip
 
@@ -262,6 +264,31 @@ def test_percent_beside_other_numbers_is_not_guessed(tmp_path: Path) -> None:
     path = text(tmp_path / "t.csv", "a,b\n1,1\n2,2\n3%,4\n4,5\n")
     with pytest.raises(DataFileError, match="'3%' is not a number"):
         read_table(path)
+
+
+def test_currencies_are_not_mixed(tmp_path: Path) -> None:
+    for cells in (("$1", "€2", "$3", "€4"), ("$1$", "$2$", "$3$", "$4$")):
+        rows = "".join(f"{j},{cell}\n" for j, cell in enumerate(cells))
+        assert list(read_table(text(tmp_path / "t.csv", f"a,b\n{rows}")).ignored) == ["b"]
+
+
+# ------------------------------------------------------------ columns without a value
+
+
+def test_a_column_without_a_value_is_no_feature(run: Run, tmp_path: Path) -> None:
+    rows = "\n".join(f"{a},,{b},NA" for a, b in X[:, :2].tolist())
+    path = text(tmp_path / "t.csv", f"a,empty,b,none\n{rows}\n")
+    outcome = run("fit", path, "--components", 1, "--cardinality", 1, "--output", tmp_path / "out")
+    assert outcome.status == 0
+    assert "note: column 'empty' left out: no value at all" in outcome.notes
+    assert "note: column 'none' left out: no value at all" in outcome.notes
+    # What needs complete data can do without it, too.
+    assert run("compare", path, "--components", 1, "--cardinality", 1).status == 0
+    # A feature of a model may be missing in other rows: they have scores all the same.
+    lost = text(tmp_path / "u.csv", "a,b\n1,\n2,\n")
+    assert run("transform", tmp_path / "out", lost).status == 0
+    nameless = text(tmp_path / "v.csv", "1,,3\n4,,5\n6,,1\n")
+    assert "no value at all" in complaint(run("fit", nameless, "--components", 1))
 
 
 # ------------------------------------------------------------ formats

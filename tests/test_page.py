@@ -178,6 +178,49 @@ def test_nothing_overlaps_and_nothing_is_empty(which, width, scheme, browser, re
             assert marks.count() > 0, view
 
 
+def test_names_have_the_room_that_there_is(path_page, browser):
+    """Where the window is wide enough for whole names, none is cut, and panels stand in rows."""
+    for width, may_be_cut in ((1280, False), (320, True)):
+        with Tab(browser, width=width) as page:
+            page.goto(path_page)
+            page.click("button[data-step='components 1']")
+            names = page.locator("#loadings-view .name").all_text_contents()
+            assert set(names) <= set(X.columns) or may_be_cut
+            tops = page.locator("#loadings-view figure").evaluate_all(
+                "all => all.map(each => each.getBoundingClientRect().top)"
+            )
+            assert (len(set(tops)) == 1) == (width == 1280)
+
+
+def test_small_loadings_are_not_written_as_zero(browser, folder):
+    model = SparsePCA(1).fit_covariance(np.diag([2.0, 1.0, 0.5]))
+    model.components_ = np.array([[1.0, 1e-3, 7e-7]])
+    file = folder / "small.html"
+    model.to_html(file)
+    with Tab(browser) as page:
+        page.goto(file.as_uri())
+        values = page.locator("#loadings-view .value").all_text_contents()
+        assert values == ["1.00", "0.0010", "<\u20090.0001"]
+    with Tab(browser, java_script_enabled=False) as page:
+        page.goto(file.as_uri())
+        assert page.locator("#loadings-table td").all_text_contents() == ["1.000", "0.001", "7e-07"]
+
+
+def test_figures_say_what_they_mean(path_page, browser):
+    with Tab(browser) as page:
+        page.goto(path_page)
+        point_at(page, page.locator("#facts div", has_text="separation"))
+        assert "right angles" in page.inner_text("#tip")
+
+
+def test_parameters_are_those_that_were_chosen(path_page, browser):
+    with Tab(browser) as page:
+        page.goto(path_page)
+        rows = page.locator("#settings-table tr").all_inner_texts()
+        assert "standardize\tyes" in rows
+        assert not any(row.startswith("robust") for row in rows)
+
+
 def test_hostile_names_are_text(hostile_page, browser):
     with Tab(browser) as page:
         page.goto(hostile_page)

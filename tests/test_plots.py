@@ -79,6 +79,24 @@ def grey(name):
     return float(np.dot(mpl.colors.to_rgb(name), (0.299, 0.587, 0.114)))
 
 
+def cut_off(ax):
+    """Texts of a picture that do not lie within it."""
+    whole = ax.figure.bbox
+    every = [
+        *ax.texts,
+        ax.xaxis.label,
+        ax.yaxis.label,
+        *ax.get_xticklabels(),
+        *ax.get_yticklabels(),
+    ]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in every if text.get_text()]
+    return [
+        text
+        for text, box in boxes
+        if box.x0 < -1 or box.x1 > whole.x1 + 1 or box.y0 < -1 or box.y1 > whole.y1 + 1
+    ]
+
+
 # ------------------------------------------------------------ loadings
 
 
@@ -382,6 +400,41 @@ def test_overlap_has_correlations_above_and_products_below(model):
 
 def test_the_overlap_of_one_component_is_an_empty_cell(single):
     assert texts(draw(plots.plot_overlap(single))) == []
+
+
+@pytest.mark.parametrize("r", [1, 2, 3, 6])
+def test_nothing_is_cut_off_at_the_edge(r):
+    """Few components make a picture narrow, and what is said below it is long."""
+    short = X.set_axis([f"f{j}" for j in range(13)], axis=1)
+    for data in (X, short):
+        model = SparsePCA(r, cardinality=3, standardize=True).fit(data)
+        steady = stability(data, r, 3, standardize=True, n_resamples=2, random_state=0)
+        for ax in (
+            plots.plot_heatmap(model),
+            plots.plot_overlap(model),
+            plots.plot_stability(steady),
+            plots.plot_scree(model),
+        ):
+            assert cut_off(draw(ax)) == []
+
+
+def test_names_of_outliers_do_not_lie_upon_each_other():
+    """Rows that are far out, all at about the same place."""
+    near = 5.0 + 0.01 * np.random.default_rng(0).standard_normal((2, 8))
+    usual = np.ones((2, 20))
+    score, orthogonal = np.hstack([near, usual])
+    display = plots.OutliersDisplay(
+        score,
+        orthogonal,
+        np.array([3.0, 3.0]),
+        np.ones(28),
+        np.zeros(28, dtype=int),
+        [f"row {i}" for i in range(28)],
+    )
+    ax = draw(display.plot().ax_)
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert 2 <= len(boxes) <= 8
+    assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
 
 
 def test_outliers_are_beyond_the_limits_and_named(robust):

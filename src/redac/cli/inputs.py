@@ -113,13 +113,16 @@ def read_data(options: argparse.Namespace) -> tuple[Table, bool]:
     is_covariance = options.covariance or options.data == _BUILT_IN
     if getattr(options, "samples", None) is not None and not is_covariance:
         raise ValueError("--samples goes with --covariance: the rows of data are their samples")
-    table = read_options(options, square=options.covariance)
+    # Of a column without a value a fit can learn nothing; other rows of it have scores.
+    table = read_options(options, square=options.covariance, keep_empty=False)
     name = data_name(options)
     said = suspicions(table, name, covariance=is_covariance, standardize=options.standardize)
     return replace(table, notes=(*table.notes, *said)), is_covariance
 
 
-def read_options(options: argparse.Namespace, *, square: bool = False) -> Table:
+def read_options(
+    options: argparse.Namespace, *, square: bool = False, keep_empty: bool = True
+) -> Table:
     """The table that the reading options of a command ask for."""
     began = time.perf_counter()
     marks = [mark.strip() for mark in (options.na or "").split(",")]
@@ -141,6 +144,7 @@ def read_options(options: argparse.Namespace, *, square: bool = False) -> Table:
                 missing="keep" if options.missing == "model" else "error",
                 na_marks=marks,
                 input_format=options.input_format,
+                keep_empty=keep_empty,
                 **columns,
             )
         except DataFileError as error:

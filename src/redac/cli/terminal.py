@@ -27,7 +27,7 @@ from redac.model.callbacks import watched
 from redac.show.escaping import printable
 from redac.show.report import gap_lines
 from redac.show.stories import stories, variance_sentence
-from redac.show.tables import write_csv
+from redac.show.tables import loading_text, write_csv
 from redac.sources.progress import watching
 
 if TYPE_CHECKING:
@@ -240,7 +240,8 @@ def _matrix(model: SparsePCA, loadings: Any) -> RichTable:
     for name in loadings.columns:
         table.add_column(name, justify="right", no_wrap=True)
     for feature, row in zip(loadings.index, loadings.to_numpy(), strict=True):
-        table.add_row(Text(printable(feature)), *("" if math.isnan(x) else f"{x:.3f}" for x in row))
+        cells = ("" if math.isnan(x) else loading_text(x) for x in row)
+        table.add_row(Text(printable(feature)), *cells)
     table.add_section()
     shares = 100 * model.explained_variance_ratio_
     table.add_row("variance %", *(f"{share:.2f}" for share in shares))
@@ -256,7 +257,7 @@ def _print_component(console: Console, model: SparsePCA, number: int, loadings: 
         f"{shares[: number + 1].sum():.2f} % so far, {len(loadings)} features"
     )
     ordered = loadings.sort_values(key=lambda values: -values.abs(), kind="stable")
-    entries = [f"{printable(name)} {value:.3f}" for name, value in ordered.items()]
+    entries = [f"{printable(name)} {loading_text(value)}" for name, value in ordered.items()]
     for line in _packed(entries, console.width - 2):
         console.print(Text(f"  {line}"))
     console.print()

@@ -189,6 +189,28 @@ def selected(table: Table, columns: ColumnChoice) -> Table:
     )
 
 
+def without_empty(table: Table) -> Table:
+    """The table without columns that hold no value at all: like text, they are no features."""
+    values, names, cell = table.values, table.feature_names, table.cell
+    if names is None or not isinstance(values, np.ndarray) or is_large(values.nbytes):
+        return table
+    # In what has one row only, a gap is rather a sign that its rows are missing.
+    if len(values) < 2 or values.dtype.kind != "f":
+        return table
+    gaps = np.flatnonzero(np.isnan(values[0])).tolist()
+    empty = {j for j in gaps if np.isnan(values[:, j]).all()}
+    kept = [j for j in range(values.shape[1]) if j not in empty]
+    if not empty or not kept:
+        return table
+    return replace(
+        table,
+        values=values[:, kept],
+        feature_names=[names[j] for j in kept],
+        ignored=table.ignored | {names[j]: "no value at all" for j in sorted(empty)},
+        cell=None if cell is None else lambda row, column: cell(row, kept[column]),
+    )
+
+
 def square_selection(table: Table, columns: ColumnChoice, path: str) -> Table:
     """The rows and columns of a covariance matrix that are to be used."""
     if columns.index is not None or columns.label is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from redac.disk import DataFileError
 from redac.files import arrow, binary, hdf5, sheets, text
-from redac.files.column_choice import ColumnChoice, square_selection
+from redac.files.column_choice import ColumnChoice, square_selection, without_empty
 from redac.files.table import Table, counted, quoted, refuse_missing
 
 _READERS: dict[str, Callable[..., Table]] = {
@@ -45,6 +45,7 @@ def read_table(
     index: str | None = None,
     label: str | None = None,
     names: str | os.PathLike[str] | None = None,
+    keep_empty: bool = True,
 ) -> Table:
     """Read a numeric matrix and its names from a file.
 
@@ -73,6 +74,8 @@ def read_table(
         but ``Table.labels``.
     names : path-like, optional
         A file with names for the columns of a file that has none, one in each line.
+    keep_empty : bool, default=True
+        Whether columns with a name and no value at all are kept; else they are left out, as text.
 
     Returns
     -------
@@ -102,6 +105,8 @@ def read_table(
         raise DataFileError(f"{name}: cannot be read ({error.strerror or error})") from error
     except MemoryError as error:
         raise DataFileError(f"{name}: does not fit into memory") from error
+    if not keep_empty and not square:
+        table = without_empty(table)
     # A single row with a gap is rather a header without rows.
     if missing == "error" or square or table.values.shape[0] < 2:
         refuse_missing(table)

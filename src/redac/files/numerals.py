@@ -1,4 +1,5 @@
-"""Numbers as people write them: with decimal commas, thousands separators and percent signs."""
+"""Numbers as people write them: with decimal commas, thousands separators, and the signs of
+percent and of currencies."""
 
 from __future__ import annotations
 
@@ -22,13 +23,14 @@ _GROUPED = {
     ".": re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:([,{_ALWAYS}])\d{{3}})(?:\1\d{{3}})*(?:\.\d*)?"),
     ",": re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:([.{_ALWAYS}])\d{{3}})(?:\1\d{{3}})*(?:,\d*)?"),
 }
-_PERCENT = re.compile(r"\s*%$")
-PERCENT, THOUSANDS = "percent signs", "thousands separators"
+_CURRENCIES = "$€£¥"
+_SIGN = re.compile(rf"\s*[%{_CURRENCIES}]$|^([+-]?)[{_CURRENCIES}]\s*")
+PERCENT, CURRENCY, THOUSANDS = "percent signs", "currency signs", "thousands separators"
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
     """Whether a cell is a number in any of these ways."""
-    cell = _PERCENT.sub("", cell)
+    cell = _bare(cell)
     if _GROUPED[decimal].fullmatch(cell):
         return True
     if decimal == ",":
@@ -36,12 +38,17 @@ def is_number(cell: str, decimal: str = ".") -> bool:
     return _PLAIN.fullmatch(cell) is not None
 
 
+def _bare(cell: str) -> str:
+    """A cell without the sign of percent or of a currency."""
+    return _SIGN.sub(r"\1", cell, count=1)
+
+
 def uses_decimal_comma(rows: list[list[str]]) -> bool:
     """Whether the cells of a table have decimal commas.
 
     Points are in the way, unless all of them group digits and some comma cannot.
     """
-    cells = [_PERCENT.sub("", cell) for row in rows for cell in row]
+    cells = [_bare(cell) for row in rows for cell in row]
     commas = [cell for cell in cells if _has_mark(cell, ",")]
     points = [cell for cell in cells if _has_mark(cell, ".")]
     if not points:
@@ -59,14 +66,18 @@ def _has_mark(cell: str, mark: str) -> bool:
 def numbers_in(cells: pd.Series[str], decimal: str) -> tuple[NDArray[Any], list[str]]:
     """The cells as numbers, NaN where one is none; and what was taken off to read them.
 
-    A percent sign counts where all cells that hold anything have one: 12 % is 12.
+    A sign counts where all cells that hold anything have the same one: 12 % is 12.
     """
     import pandas as pd
 
     plain, removed = cells, []
-    has_sign = cells.str.endswith("%")
-    if has_sign.any() and (has_sign | (cells == "")).all():
-        plain, removed = cells.str.replace(_PERCENT, "", regex=True), [PERCENT]
+    there = cells[cells != ""]
+    sign = (
+        next((each for each in f"%{_CURRENCIES}" if each in there.iat[0]), "") if there.size else ""
+    )
+    if sign and there.str.count(re.escape(sign)).eq(1).all():
+        plain = cells.str.replace(_SIGN, r"\1", n=1, regex=True)
+        removed = [PERCENT if sign == "%" else CURRENCY]
     grouped = plain.str.fullmatch(_GROUPED[decimal])
     if grouped.any():
         removed.append(THOUSANDS)

@@ -88,7 +88,9 @@ def minus(text: str) -> str:
 
 def caption(ax: Axes, text: str, columns: int | None = None) -> None:
     """A sentence below a picture, which says how it is to be read; below so many columns of cells,
-    in lines that fit."""
+    in lines that fit; they end where the cells end, and begin below the names at their left."""
+    place: Any = {}
     if columns is not None:
         text = "\n".join(wrap(text, 22 + 8 * columns))
-    ax.set_xlabel(f"{ax.get_xlabel()}\n{text}".strip(), fontsize="small")
+        place = {"loc": "right"}
+    ax.set_xlabel(f"{ax.get_xlabel()}\n{text}".strip(), fontsize="small", **place)

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 # So many of the farthest rows are named.
 _NAMED = 8
+# Where a name may stand: right or left of its point, above or below. A letter is about so wide and
+# a line so high, in points.
+_PLACES = ((True, 1), (False, 1), (True, -1), (False, -1))
+_WIDTH, _HEIGHT = 5.2, 9.0
 
 
 class OutliersDisplay:
@@ -100,15 +104,9 @@ class OutliersDisplay:
                 )
         ax.axhline(self.cutoffs[0], color=LINE, linestyle="--", linewidth=0.9)
         ax.axvline(self.cutoffs[1], color=LINE, linestyle="--", linewidth=0.9)
-        far = np.maximum(x / (self.cutoffs[1] or 1.0), y / (self.cutoffs[0] or 1.0))
-        for row in np.argsort(-far, kind="stable")[:_NAMED]:
-            if far[row] > 1.0:
-                name = drawable(self.sample_names[row])
-                ax.annotate(
-                    name, (x[row], y[row]), (4, 3), textcoords="offset points", fontsize="small"
-                )
         ax.set_xlim(0.0, 1.12 * max(float(x.max()), self.cutoffs[1]))
         ax.set_ylim(0.0, 1.12 * max(float(y.max()), self.cutoffs[0]))
+        self._name_farthest(ax)
         ax.set_xlabel("score distance: from the mean, among the components")
         ax.set_ylabel("orthogonal distance: from the components")
         total = int(self.flagged_cells.sum())
@@ -116,6 +114,35 @@ class OutliersDisplay:
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, fontsize="small")
         return self
+
+    def _name_farthest(self, ax: Axes) -> None:
+        """Names of the rows farthest beyond the limits, each where it lies upon no other."""
+        x, y = self.score_distances, self.orthogonal_distances
+        far = np.maximum(x / (self.cutoffs[1] or 1.0), y / (self.cutoffs[0] or 1.0))
+        points = ax.transData.transform(np.column_stack([x, y])) * 72.0 / ax.figure.dpi
+        taken: list[tuple[float, float, float]] = []  # left, right, middle, in points
+        for row in np.argsort(-far, kind="stable")[:_NAMED]:
+            if far[row] <= 1.0:
+                return
+            name = drawable(self.sample_names[row])
+            width = _WIDTH * len(name)
+            for right, up in _PLACES:
+                left, middle = points[row] + (4.0 if right else -4.0 - width, 6.0 * up)
+                if all(
+                    left > other[1] or left + width < other[0] or abs(middle - other[2]) > _HEIGHT
+                    for other in taken
+                ):
+                    taken.append((left, left + width, middle))
+                    ax.annotate(
+                        name,
+                        (x[row], y[row]),
+                        (4 if right else -4, 6 * up),
+                        textcoords="offset points",
+                        fontsize="small",
+                        ha="left" if right else "right",
+                        va="center",
+                    )
+                    break
 
 
 def plot_outliers(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from redac.show.escaping import printable
-from redac.show.tables import component_names
+from redac.show.tables import component_names, loading_text
 
 # A report lists so many outliers, at most.
 _MOST_FLAGGED = 200
@@ -96,7 +96,7 @@ def _cell(value: float) -> str:
         return "<td></td>"
     level = max(1, min(10, round(10 * abs(float(value)))))
     sign = "p" if value > 0 else "n"
-    return f'<td class="{sign}{level}">{f"{value:.3f}".replace("-", _MINUS)}</td>'
+    return f'<td class="{sign}{level}">{loading_text(value).replace("-", _MINUS)}</td>'
 
 
 def places(rows: Sequence[dict[str, Any]]) -> str:

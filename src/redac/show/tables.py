@@ -42,6 +42,12 @@ def loadings_table(components: NDArray[Any], feature_names: Sequence[str]) -> Lo
     )
 
 
+def loading_text(value: float) -> str:
+    """A loading with three digits; what is not zero is not written as zero."""
+    text = f"{value:.3f}"
+    return text if float(text) else f"{value:.0e}"
+
+
 def top_features(components: NDArray[Any], feature_names: Sequence[str], n: int) -> list[list[str]]:
     """The names of at most n features of each component, the largest loading first."""
     found = []
