@@ -75,6 +75,22 @@ def test_shared_features_are_named_where_a_component_adds_more_than_the_one_befo
     assert separation_sentence(SparsePCA(2, cardinality=8).fit(X)) is None
 
 
+def test_of_many_components_the_most_is_told_in_few_words():
+    """Ten components that share all of their features, some of which add more than others."""
+    rng = np.random.default_rng(1)
+    model = SparsePCA(10).fit_covariance(np.diag(np.arange(12.0, 0.0, -1.0)))
+    model.components_ = rng.uniform(0.5, 1.0, (10, 12)) / 3
+    model.explained_variance_ratio_ = np.array([5, 1, 2, 1, 4, 1, 3, 1, 9, 10]) / 100
+    model.score_correlations_ = np.full((10, 10), 0.9)
+    model.score_correlations_[7] = model.score_correlations_[:, 7] = 0.0
+    first, *sentences = stories(model)
+    assert first.startswith("PC1 to PC7, PC9 and PC10 tell the same story")
+    assert [text.split()[0] for text in sentences] == ["PC5", "PC7", "PC9", "PC3"]
+    assert sentences[-1] == "PC3 and PC10 also add more than the one before them."
+    assert "others with 6 more components." in sentences[2]
+    assert max(map(len, sentences)) < 400
+
+
 def test_pev_stands_beside_pca_and_regression_also_in_the_report():
     model = SparsePCA(3, cardinality=4).fit(X)
     values = np.linalg.eigvalsh(np.cov(X.T))[::-1]

@@ -73,7 +73,9 @@ def numbers_in(cells: pd.Series[str], decimal: str) -> tuple[NDArray[Any], list[
     plain, removed = cells, []
     there = cells[cells != ""]
     sign = (
-        next((each for each in f"%{_CURRENCIES}" if each in there.iat[0]), "") if there.size else ""
+        next((each for each in f"%{_CURRENCIES}" if each in str(there.iat[0])), "")
+        if there.size
+        else ""
     )
     if sign and there.str.count(re.escape(sign)).eq(1).all():
         plain = cells.str.replace(_SIGN, r"\1", n=1, regex=True)

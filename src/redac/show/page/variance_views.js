@@ -128,7 +128,7 @@ function curveNames(all, x, y) {
     const at = [x(Math.max(end.nonzeros, 1)) + 6, y(end.pev) + 4];
     if (taken.some((other) => Math.abs(other[0] - at[0]) < 16 && Math.abs(other[1] - at[1]) < 11)) continue;
     taken.push(at);
-    found.push(label(...at, String(r), { class: r === here ? "tick strong" : "tick" }));
+    found.push(label(...at, String(r), { class: r === here ? "tick end strong" : "tick end" }));
   }
   return found;
 }
