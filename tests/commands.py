@@ -124,7 +124,7 @@ def parse_list(out: str) -> Printed:
     for block in out.split("\n\n")[:-1]:
         heading, _, entries = block.partition("\n")
         found = re.fullmatch(
-            r"PC(\d+)  ([\d.]+) % of the variance, ([\d.]+) % so far, (\d+) features", heading
+            r"PC(\d+)  ([\d.]+) % of the variance, ([\d.]+) % so far, (\d+) features?", heading
         )
         assert found, heading
         magnitudes = []

@@ -157,6 +157,8 @@ def test_levels(run: Run, tmp_path: Path) -> None:
 def test_an_unknown_option_refers_to_the_help_of_its_command(run: Run, data: Path) -> None:
     line = complaint(run("fit", data, "--bogus"))
     assert line == "redac fit: unrecognized arguments: --bogus (see 'redac fit --help')"
+    line = complaint(run("fit", data, "--componets=2"))
+    assert "--componets=2; did you mean --components? (see" in line
 
 
 # ------------------------------------------------------------ standard input
@@ -202,6 +204,21 @@ def test_standard_input_in_a_pipe(data: Path) -> None:
         ended = run_process("fit", "-", "--input-format", "csv", *FIT, stdin=file)
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert b"2 components explain" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("closed", "status", "said"),
+    [
+        ("<&-", 2, "redac: standard input: is closed\n"),
+        (">&-", 0, ""),
+        (">&- 2>&-", 0, ""),
+    ],
+)
+def test_streams_that_are_closed(closed: str, status: int, said: str, data: Path) -> None:
+    source = "- --input-format csv" if closed == "<&-" else f"'{data}'"
+    line = f"'{sys.executable}' -m redac fit {source} --components 1 --cardinality 2 {closed}"
+    ended = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)  # noqa: S602
+    assert (ended.returncode, ended.stderr, ended.stdout) == (status, said, "")
 
 
 def test_what_is_wrong_with_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,6 +335,15 @@ def test_scores_of_other_data(run: Run, saved: tuple[SparsePCA, Path], tmp_path:
     np.testing.assert_allclose(pd.read_csv(io.StringIO(printed), index_col=0), scores, atol=1e-9)
 
 
+def test_scores_are_written_as_csv_only(
+    run: Run, saved: tuple[SparsePCA, Path], data: Path
+) -> None:
+    for command in ("transform", "impute"):
+        line = complaint(run(command, saved[1], data, "--output", data.parent / "scores.json"))
+        assert "scores.json: is written as .csv" in line
+    assert not (data.parent / "scores.json").exists()
+
+
 def test_columns_that_are_missing_are_named(
     run: Run, saved: tuple[SparsePCA, Path], tmp_path: Path
 ) -> None:
@@ -371,6 +397,7 @@ def test_small_loadings_are_not_written_as_zero(run: Run, tmp_path: Path) -> Non
     model.save(tmp_path / "model.npz")
     words = done(run("show", tmp_path / "model.npz")).out.split()
     assert {"1.000", "4e-04", "-2e-07"} <= set(words)
+    assert " ".join(words).count("1 component explains") == 1
 
 
 def test_a_model_is_shown_again(run: Run, data: Path, tmp_path: Path) -> None:
@@ -378,6 +405,8 @@ def test_a_model_is_shown_again(run: Run, data: Path, tmp_path: Path) -> None:
     assert done(run("show", tmp_path / "out")).out == fitted.out
     assert done(run("show", tmp_path / "out" / "model.npz")).out == fitted.out
     assert "no such file" in complaint(run("show", tmp_path / "nowhere.npz")).lower()
+    (tmp_path / "empty").mkdir()
+    assert "empty: has no model.npz" in complaint(run("show", tmp_path / "empty"))
 
 
 def test_a_model_of_a_covariance_matrix_knows_no_means(

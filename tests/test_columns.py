@@ -474,6 +474,24 @@ def test_damaged_h5ad(tmp_path: Path) -> None:
         read_table(path)
 
 
+def test_a_text_in_h5ad_that_claims_more_bytes_than_there_are(tmp_path: Path) -> None:
+    """The library of HDF5 makes room for what is claimed: up to 4 GB for 20 bytes."""
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "t.h5ad"
+    with h5py.File(path, "w") as file:
+        file["X"] = X
+        names = file.create_dataset("var/_index", data=FEATURES, dtype=h5py.string_dtype())
+        file["var"].attrs["_index"] = "_index"
+        start = names.id.get_offset()
+    assert read_table(path).feature_names == FEATURES
+    content = bytearray(path.read_bytes())
+    assert content[start : start + 4] == len(FEATURES[0]).to_bytes(4, "little")
+    content[start : start + 4] = (1 << 30).to_bytes(4, "little")
+    path.write_bytes(content)
+    with pytest.raises(DataFileError, match="var/_index: a text claims 1073741824 bytes"):
+        read_table(path)
+
+
 def test_the_help_lists_the_formats(run: Run) -> None:
     shown = " ".join(done(run("fit", "--help")).out.split())
     for suffix in (".xlsx", ".feather", ".h5ad", ".jsonl", ".parquet", ".bz2"):

@@ -203,7 +203,11 @@ def test_small_loadings_are_not_written_as_zero(browser, folder):
         assert values == ["1.00", "0.0010", "<\u20090.0001"]
     with Tab(browser, java_script_enabled=False) as page:
         page.goto(file.as_uri())
-        assert page.locator("#loadings-table td").all_text_contents() == ["1.000", "0.001", "7e-07"]
+        assert page.locator("#loadings-table td").all_text_contents() == [
+            "1.000",
+            "0.001",
+            "7e\u221207",
+        ]
 
 
 def test_figures_say_what_they_mean(path_page, browser):

@@ -7,8 +7,10 @@ ended by SIGTERM; unless it is 0, one line on standard error says what and where
 from __future__ import annotations
 
 import argparse
+import difflib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -77,12 +79,22 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options of a call; what is unknown is the business of the command that was named."""
     options, unknown = build_parser().parse_known_args(arguments)
     if unknown:
-        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        hint = _meant(unknown[0], options.parser._option_string_actions)
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     return options
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    """What a word that nobody knows was perhaps meant to be."""
+    near = difflib.get_close_matches(word.split("=")[0], known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
+    for name in ("stdout", "stderr"):  # closed by whoever called, who wants to read nothing
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     try:  # before anything else is imported: an interrupt may come at any time
         with ending_in_order():
             from redac.cli.session import opened_session

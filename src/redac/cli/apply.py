@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redac.cli import fitting
 from redac.cli.inputs import add_reading_options, data_name, read_options
 from redac.cli.results import add_force, answer, check_file
 from redac.cli.saved import add_model, load_model
-from redac.disk import write_atomically
+from redac.disk import DataFileError, write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,6 +99,8 @@ def _apply(
     from redac.show.tables import write_csv
 
     check_file(options)
+    if options.output is not None and Path(options.output).suffix.lower() != ".csv":
+        raise DataFileError(f"{options.output}: is written as .csv; with --json it is printed")
     model = load_model(options.model)
     names = getattr(model, "feature_names_in_", None)
     known = None if names is None else list(names)

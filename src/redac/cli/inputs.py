@@ -90,6 +90,11 @@ def add_reading_options(
             help=f"{means}: names with commas between them, or numbers from 1 where columns have "
             "no names; may be repeated",
         )
+    group.add_argument(
+        "--transpose",
+        action="store_true",
+        help="the features are the rows of the file, and its columns the samples",
+    )
     group.add_argument("--index", metavar="COLUMN", help="the column that names the rows")
     group.add_argument(
         "--label",
@@ -145,6 +150,7 @@ def read_options(
                 na_marks=marks,
                 input_format=options.input_format,
                 keep_empty=keep_empty,
+                transpose=options.transpose,
                 **columns,
             )
         except DataFileError as error:
@@ -172,6 +178,8 @@ def _spooled(options: argparse.Namespace) -> Path:
         raise DataFileError(
             f"{_STREAM_NAME}: say what it is with --input-format, for instance --input-format csv"
         )
+    if sys.stdin is None:
+        raise DataFileError(f"{_STREAM_NAME}: is closed")
     folder = session().borrowed.enter_context(
         tempfile.TemporaryDirectory(prefix="redac-", ignore_cleanup_errors=True)
     )

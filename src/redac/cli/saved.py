@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from redac.disk import DataFileError
+
 if TYPE_CHECKING:
     from redac import SparsePCA
 
@@ -26,4 +28,8 @@ def load_model(place: str) -> SparsePCA:
     from redac import SparsePCA
 
     path = Path(place)
-    return SparsePCA.load(path / _MODEL if path.is_dir() else place)
+    if not path.is_dir():
+        return SparsePCA.load(place)
+    if not (path / _MODEL).is_file():
+        raise DataFileError(f"{place}: has no {_MODEL}; redac fit and choose write one")
+    return SparsePCA.load(path / _MODEL)

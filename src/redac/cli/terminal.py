@@ -22,12 +22,13 @@ from rich.text import Text
 from redac.cli.bars import SweepProgress
 from redac.cli.inputs import WorkFailedError
 from redac.cli.session import session
+from redac.files.table import counted
 from redac.model.apart import separation_sentence
 from redac.model.callbacks import watched
 from redac.show.escaping import printable
 from redac.show.report import gap_lines
 from redac.show.stories import stories, variance_sentence
-from redac.show.tables import loading_text, write_csv
+from redac.show.tables import explaining, loading_text, write_csv
 from redac.sources.progress import watching
 
 if TYPE_CHECKING:
@@ -178,10 +179,9 @@ def _print_components(console: Console, model: SparsePCA) -> None:
     if model.interrupted_:
         console.print("The fit was interrupted; these are the best components found until then.")
     pev = 100 * model.explained_variance_ratio_.sum()
-    r, count = model.n_components_, loadings.count().sum()
     console.print(
-        f"{r} {'component explains' if r == 1 else 'components explain'} {pev:.2f} % of the "
-        f"variance (PEV) with {count} non-zero {'loading' if count == 1 else 'loadings'}; "
+        f"{explaining(model.n_components_)} {pev:.2f} % of the variance (PEV) with "
+        f"{counted(int(loadings.count().sum()), 'non-zero loading')}; "
         f"reconstruction error (RRE) {model.reconstruction_error_:.4f}."
     )
     remarks = [variance_sentence(model), *stories(model), separation_sentence(model)]
@@ -254,7 +254,7 @@ def _print_component(console: Console, model: SparsePCA, number: int, loadings: 
     shares = 100 * model.explained_variance_ratio_
     console.print(
         f"[bold]{loadings.name}[/bold]  {shares[number]:.2f} % of the variance, "
-        f"{shares[: number + 1].sum():.2f} % so far, {len(loadings)} features"
+        f"{shares[: number + 1].sum():.2f} % so far, {counted(len(loadings), 'feature')}"
     )
     ordered = loadings.sort_values(key=lambda values: -values.abs(), kind="stable")
     entries = [f"{printable(name)} {loading_text(value)}" for name, value in ordered.items()]

@@ -211,6 +211,26 @@ def without_empty(table: Table) -> Table:
     )
 
 
+def transposed(table: Table, path: str) -> Table:
+    """The table whose features are the rows of the file, such as genes, each with its name."""
+    if table.labels is not None:
+        raise DataFileError(f"{path}: label is of the rows, which transpose makes features")
+    if not isinstance(table.values, np.ndarray) and not hasattr(table.values, "tocsr"):
+        raise DataFileError(f"{path}: is too large to be transposed")
+    cell = table.cell
+    names, notes = table.sample_names, ()
+    if names is not None:
+        names, notes = distinct(names)
+    return replace(
+        table,
+        values=table.values.T,
+        feature_names=names,
+        sample_names=table.feature_names,
+        cell=None if cell is None else lambda row, column: cell(column, row),
+        notes=(*table.notes, *notes),
+    )
+
+
 def square_selection(table: Table, columns: ColumnChoice, path: str) -> Table:
     """The rows and columns of a covariance matrix that are to be used."""
     if columns.index is not None or columns.label is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from redac.disk import DataFileError
 from redac.files import arrow, binary, hdf5, sheets, text
-from redac.files.column_choice import ColumnChoice, square_selection, without_empty
+from redac.files.column_choice import ColumnChoice, square_selection, transposed, without_empty
 from redac.files.table import Table, counted, quoted, refuse_missing
 
 _READERS: dict[str, Callable[..., Table]] = {
@@ -46,6 +46,7 @@ def read_table(
     label: str | None = None,
     names: str | os.PathLike[str] | None = None,
     keep_empty: bool = True,
+    transpose: bool = False,
 ) -> Table:
     """Read a numeric matrix and its names from a file.
 
@@ -76,6 +77,8 @@ def read_table(
         A file with names for the columns of a file that has none, one in each line.
     keep_empty : bool, default=True
         Whether columns with a name and no value at all are kept; else they are left out, as text.
+    transpose : bool, default=False
+        Whether features are the rows of the file; the other choices are of its columns.
 
     Returns
     -------
@@ -105,6 +108,8 @@ def read_table(
         raise DataFileError(f"{name}: cannot be read ({error.strerror or error})") from error
     except MemoryError as error:
         raise DataFileError(f"{name}: does not fit into memory") from error
+    if transpose and not square:
+        table = transposed(table, name)
     if not keep_empty and not square:
         table = without_empty(table)
     # A single row with a gap is rather a header without rows.

@@ -8,6 +8,7 @@ which is the index.
 from __future__ import annotations
 
 import math
+import os
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -115,15 +116,29 @@ def _plain_column(table: Any, name: str) -> Any:
     """The values of a column; categories take the place of their codes."""
     column = table[name]
     if hasattr(column, "keys"):
-        codes, categories = column["codes"][()], column["categories"][()]
+        codes, categories = column["codes"][()], _read(column["categories"])
     elif hasattr(table, "keys") and "__categories" in table and name in table["__categories"]:
-        codes, categories = column[()], table["__categories"][name][()]
+        codes, categories = column[()], _read(table["__categories"][name])
     else:
-        return column[()] if hasattr(column, "shape") and column.shape != () else column
+        return _read(column) if hasattr(column, "shape") and column.shape != () else column
     found = np.full(len(codes), "", dtype=object)
     present = codes >= 0
     found[present] = categories[codes[present]]
     return found
+
+
+def _read(dataset: Any) -> Any:
+    """All of a dataset. The library makes room for as many bytes as a text claims to have."""
+    start = dataset.id.get_offset()
+    if dataset.dtype.kind == "O" and start is not None and dataset.size:
+        # Each text is the number of its bytes, of four bytes, and where they are.
+        width = dataset.id.get_storage_size() // dataset.size
+        path = os.fsdecode(dataset.file.filename)
+        claims = np.memmap(path, np.uint8, "r", start, (dataset.size, width))[:, :4]
+        longest = int(np.ascontiguousarray(claims).view("<u4").max())
+        if longest > os.path.getsize(path):
+            raise ValueError(f"{dataset.name}: a text claims {longest} bytes")
+    return dataset[()]
 
 
 def _texts(values: Any, length: int) -> list[str]:

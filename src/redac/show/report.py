@@ -19,6 +19,7 @@ from redac.show.drawn_rows import DrawnRows
 from redac.show.places import place_of
 from redac.show.sections import gap_lines, shown
 from redac.show.stories import stories, variance_sentence
+from redac.show.tables import explaining
 
 __all__ = ["gap_lines", "html_report", "path_report"]
 
@@ -177,8 +178,8 @@ def _summary(model: Any) -> str:
     samples = "" if model.n_samples_ is None else f"{model.n_samples_} samples of "
     text = (
         f"Data: {samples}{model.n_features_in_} features. "
-        f"{model.n_components_} components with {np.count_nonzero(model.components_)} non-zero "
-        f"loadings out of {model.components_.size} explain {pev:.2f} % of the variance (PEV); the "
+        f"{explaining(model.n_components_)} {pev:.2f} % of the variance (PEV) with "
+        f"{np.count_nonzero(model.components_)} of {model.components_.size} loadings; the "
         f"relative reconstruction error (RRE) is {model.reconstruction_error_:.4f}. "
     )
     if hasattr(model, "n_iter_"):

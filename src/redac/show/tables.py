@@ -21,6 +21,11 @@ def component_names(n_components: int) -> list[str]:
     return [f"PC{number + 1}" for number in range(n_components)]
 
 
+def explaining(n_components: int) -> str:
+    """How a sentence on what components explain begins."""
+    return "1 component explains" if n_components == 1 else f"{n_components} components explain"
+
+
 def loadings_table(components: NDArray[Any], feature_names: Sequence[str]) -> LoadingsTable:
     """The non-zero loadings, features × components; features of one component stand together."""
     import pandas as pd
