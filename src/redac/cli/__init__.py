@@ -86,7 +86,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _meant(word: str, known: Iterable[str]) -> str:
     """What a word that nobody knows was perhaps meant to be."""
-    near = difflib.get_close_matches(word.split("=")[0], known, n=1)
+    near = difflib.get_close_matches(word.split("=")[0], known, n=1, cutoff=0.75)
     return f"; did you mean {near[0]}?" if near else ""
 
 
