@@ -184,6 +184,41 @@ def test_every_command_reads_in_the_same_ways(
     assert not any("counts" in note or "left out" in note for note in document["notes"])
 
 
+def test_features_that_are_rows(run: Run, tmp_path: Path) -> None:
+    genes = FRAME.T.rename_axis("gene")
+    path = save_frame(tmp_path / "genes.tsv", genes, sep="\t")
+    table = read_table(path, transpose=True)
+    np.testing.assert_allclose(table.values, X)
+    assert (table.feature_names, table.sample_names) == (FEATURES, SAMPLES)
+    table = read_table(path, transpose=True, drop=SAMPLES[:3])
+    assert table.sample_names == SAMPLES[3:]
+    plain = save_frame(tmp_path / "data.csv")
+    options = ("--components", 2, "--cardinality", 3)
+    assert run("fit", path, "--transpose", *options).out == run("fit", plain, *options).out
+    model = tmp_path / "model.npz"
+    SparsePCA(2, cardinality=3).fit(FRAME).save(model)
+    scores = done(run("transform", model, path, "--transpose")).out
+    assert [line.split(",")[0] for line in scores.splitlines()[1:]] == SAMPLES
+
+
+def test_features_that_are_rows_of_an_array(run: Run, tmp_path: Path) -> None:
+    words = text(tmp_path / "words.txt", "\n".join(FEATURES))
+    np.savez(tmp_path / "a.npz", X=X.T)
+    sp.save_npz(tmp_path / "s.npz", sp.csr_array(X.T))
+    for name in ("a.npz", "s.npz"):
+        table = read_table(tmp_path / name, transpose=True, names=words)
+        assert table.values.shape == X.shape
+        assert table.feature_names == FEATURES
+    twice = text(tmp_path / "twice.csv", "gene,a,b,c\nx,1,2,3\nx,2,3,5\ny,1,NA,9\n")
+    table = read_table(twice, transpose=True, missing="keep", index="gene")
+    assert table.feature_names == ["x", "x.1", "y"]
+    assert "names that repeat" in table.notes[0]
+    with pytest.raises(DataFileError, match=r"row 4, column 'b'.*missing value"):
+        read_table(twice, transpose=True, index="gene")
+    labelled = ("--label", "c", "--index", "gene", "--transpose", "--components", 1)
+    assert "a label is of samples" in complaint(run("fit", twice, *labelled))
+
+
 # ------------------------------------------------------------ notes
 
 

@@ -42,6 +42,7 @@ _COLUMN_OPTIONS = (
     ["--label", "words"],
     ["--na", "?"],
     ["--missing", "error"],
+    ["--transpose"],
 )
 _ABOUT_OPTIONS = ("redac: drop and only exclude",)
 _RESULTS = {"loadings.csv", "scores.csv", "model.npz", "report.html"}

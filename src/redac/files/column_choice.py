@@ -211,20 +211,19 @@ def without_empty(table: Table) -> Table:
     )
 
 
-def transposed(table: Table, path: str) -> Table:
-    """The table whose features are the rows of the file, such as genes, each with its name."""
+def transposed(table: Table, columns: ColumnChoice) -> Table:
+    """The table whose features are the rows of the file, as genes often are."""
     if table.labels is not None:
-        raise DataFileError(f"{path}: label is of the rows, which transpose makes features")
+        raise DataFileError(f"{columns.path}: a label is of samples, and these are its columns")
     if not isinstance(table.values, np.ndarray) and not hasattr(table.values, "tocsr"):
-        raise DataFileError(f"{path}: is too large to be transposed")
+        raise DataFileError(f"{columns.path}: is too large to be transposed")
     cell = table.cell
-    names, notes = table.sample_names, ()
-    if names is not None:
-        names, notes = distinct(names)
+    names = columns.names_for(table.sample_names, table.values.shape[0])
+    unique, notes = (None, ()) if names is None else distinct(names)
     return replace(
         table,
         values=table.values.T,
-        feature_names=names,
+        feature_names=unique,
         sample_names=table.feature_names,
         cell=None if cell is None else lambda row, column: cell(column, row),
         notes=(*table.notes, *notes),

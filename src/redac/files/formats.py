@@ -78,7 +78,8 @@ def read_table(
     keep_empty : bool, default=True
         Whether columns with a name and no value at all are kept; else they are left out, as text.
     transpose : bool, default=False
-        Whether features are the rows of the file; the other choices are of its columns.
+        Whether features are the rows of the file. ``drop``, ``only`` and ``index`` are of its
+        columns, ``names`` of features.
 
     Returns
     -------
@@ -94,6 +95,8 @@ def read_table(
     columns = ColumnChoice.of(name, drop=drop, only=only, index=index, label=label, names=names)
     # Of a covariance matrix rows and columns are chosen together, when all of it has been read.
     wanted = ColumnChoice(name, names=columns.names) if square else columns
+    if transpose and not square:  # names are those of features
+        wanted = replace(columns, names=None)
     try:
         reader = _reader_for(name, input_format)
         # What libraries have to say beside the data, for instance of classes that they will return
@@ -109,7 +112,7 @@ def read_table(
     except MemoryError as error:
         raise DataFileError(f"{name}: does not fit into memory") from error
     if transpose and not square:
-        table = transposed(table, name)
+        table = transposed(table, columns)
     if not keep_empty and not square:
         table = without_empty(table)
     # A single row with a gap is rather a header without rows.
