@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+import redac.files.lines
 import redac.files.table
 from commands import FEATURES, FRAME, SAMPLES, Run, X, complaint, done, save_frame
 from redac import SparsePCA
@@ -354,6 +355,22 @@ def test_compressed_text(tmp_path: Path, suffix: str) -> None:
     other = tmp_path / "t.dat"
     other.write_bytes(content)
     check(other, input_format="csv")
+
+
+@pytest.mark.parametrize("suffix", [*PACKED, "zip"])
+def test_a_packed_file_that_swells_beyond_measure(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redac.files.lines, "_LARGE", 1 << 20)
+    content = b"1,2,3\n" * 500_000
+    path = tmp_path / f"t.csv.{suffix}"
+    if suffix == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("t.csv", content)
+    else:
+        path.write_bytes(PACKED[suffix](content))
+    with pytest.raises(DataFileError, match="unpacks to more than 100 times its size"):
+        read_table(path)
 
 
 def test_zipped_text(tmp_path: Path) -> None:

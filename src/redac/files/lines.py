@@ -8,6 +8,7 @@ import csv
 import gzip
 import io
 import lzma
+import os
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -28,6 +29,11 @@ _MARKS = {
 }
 _OPENERS = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open, "zip": zipfile.ZipFile}
 
+# Text is rarely packed to a hundredth of its size. A small file that swells to more would fill the
+# memory before anybody notices; up to 512 MB it may.
+_SWELLING, _LARGE = 100, 1 << 29
+_BUFFER = 1 << 20
+
 Record = tuple[int, list[str]]
 
 
@@ -38,10 +44,44 @@ def open_bytes(path: str) -> IO[bytes]:
         with open(path, "rb") as stream:
             start = stream.read(10)
         suffix = next((kind for kind, mark in _MARKS.items() if start.startswith(mark)), "")
-    if suffix == "zip":
-        return _only_member(path)
-    opener: Any = _OPENERS.get(suffix, open)
-    return cast(IO[bytes], opener(path, "rb"))
+    if suffix not in _OPENERS:
+        return open(path, "rb")
+    opener: Any = _OPENERS[suffix]
+    inner = _only_member(path) if suffix == "zip" else opener(path, "rb")
+    return cast(IO[bytes], io.BufferedReader(_Unpacked(inner, path), _BUFFER))
+
+
+class _Unpacked(io.RawIOBase):
+    """What a compressed file holds; one that swells beyond measure is an error."""
+
+    def __init__(self, inner: Any, path: str) -> None:
+        self._inner, self._path = inner, path
+        self._most = max(_LARGE, _SWELLING * os.path.getsize(path))
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._inner.seekable())
+
+    def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
+        return int(self._inner.seek(place, whence))
+
+    def tell(self) -> int:
+        return int(self._inner.tell())
+
+    def readinto(self, buffer: Any) -> int:
+        count = int(self._inner.readinto(buffer))
+        if self._inner.tell() > self._most:
+            raise DataFileError(
+                f"{self._path}: unpacks to more than {_SWELLING} times its size; if it is meant "
+                "to, unpack it first"
+            )
+        return count
+
+    def close(self) -> None:
+        self._inner.close()
+        super().close()
 
 
 def _only_member(path: str) -> IO[bytes]:
