@@ -29,7 +29,7 @@ export function powerTicks(from, to) {
       if (digit * power >= from && digit * power <= to) found.push(digit * power);
     }
   }
-  return found.length > 1 ? found : [from, to];
+  return found.length > 1 ? found : ticks(from, to, 4).filter(Number.isInteger);
 }
 
 function written(value, step) {

@@ -125,7 +125,8 @@ function curveNames(all, x, y) {
   const found = [];
   for (const r of [here, ...all.filter((each) => each !== here).reverse()]) {
     const end = places(r).reduce((one, other) => (other.nonzeros > one.nonzeros ? other : one));
-    const at = [x(Math.max(end.nonzeros, 1)) + 6, y(end.pev) + 4];
+    const isRinged = end === shown.place && end.q2 === undefined;
+    const at = [x(Math.max(end.nonzeros, 1)) + (isRinged ? 12 : 6), y(end.pev) + 4];
     if (taken.some((other) => Math.abs(other[0] - at[0]) < 16 && Math.abs(other[1] - at[1]) < 11)) continue;
     taken.push(at);
     found.push(label(...at, String(r), { class: r === here ? "tick end strong" : "tick end" }));
