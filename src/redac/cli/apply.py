@@ -72,12 +72,10 @@ def transform(options: argparse.Namespace) -> int:
 
 def impute(options: argparse.Namespace) -> int:
     """Read, find the columns, fill the gaps."""
-    from scipy.sparse import issparse
-
     from redac.show.tables import completed_table
 
     def work(model: SparsePCA, table: Table) -> pd.DataFrame:
-        if issparse(table.values):
+        if hasattr(table.values, "tocsr"):
             raise ValueError("is a sparse matrix; what it does not store is zero, not missing")
         filled = model.impute(table.values)
         return completed_table(filled, model._feature_names(), table.sample_names)
