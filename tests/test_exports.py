@@ -51,6 +51,12 @@ def test_equations_give_the_scores(model: SparsePCA) -> None:
     close(np.column_stack([FRAME.eval(line)[f"PC{i}"] for i, line in enumerate(lines, 1)]), model)
 
 
+def test_an_equation_is_one_line_whatever_the_names() -> None:
+    fitted = SparsePCA(1).fit(X[:, :2], feature_names=["two\nlines", "\u202eevil"])
+    (line,) = fitted.equations()
+    assert line.isprintable()
+
+
 def test_only_features_in_use_appear(model: SparsePCA) -> None:
     unused = [
         name for name, used in zip(ODD, model.components_.any(axis=0), strict=True) if not used

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from redac._version import __version__
+from redac.show.escaping import printable
 from redac.show.tables import component_names
 from redac.solver import variance
 from redac.sources.base import Array
@@ -93,11 +94,12 @@ class Exports:
     def equations(self) -> list[str]:
         """One line for each component, such as "PC1 = 0.5 * (`a` - 1.2) - 0.3 * (`b` - 4.0)".
 
-        ``frame.eval(line)`` of a pandas frame with these columns computes the scores.
+        ``frame.eval(line)`` of a pandas frame with these columns computes the scores, unless their
+        names have backticks, line breaks or other control characters.
         """
         check_is_fitted(self)
         known = self._feature_names()  # type: ignore[attr-defined]
-        names = [f"`{name}`" for name in known]
+        names = [f"`{printable(name)}`" for name in known]
         return [f"{name} = {_sum(terms)}" for name, terms in self._terms(names).items()]
 
     def _map(self) -> tuple[Any, Array]:
