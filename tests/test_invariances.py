@@ -162,3 +162,33 @@ def test_a_larger_bound_or_another_component_rarely_explains_less():
         steps += [*np.diff(values, axis=0).ravel(), *np.diff(values, axis=1).ravel()]
     falls = np.count_nonzero(np.array(steps) < -0.01)
     assert falls <= 0.02 * len(steps)
+
+
+@pytest.mark.parametrize("kind", ["free", "nonnegative", "l1"])
+@pytest.mark.parametrize("name", ["pitprops 6 2", "wine 4 3", "digits 5 6", "spiked 120 4 19 0"])
+def test_a_larger_bound_never_explains_less_from_the_solution_of_the_smaller_one(name, kind):
+    value, init = 0.0, "pca"
+    for k in (1, 2, 3, 4, 6, 9):
+        model = warm(name, 4, k, init, kind)
+        assert model.explained_variance_ratio_.sum() >= value - 1e-9, k
+        value, init = model.explained_variance_ratio_.sum(), model.components_
+
+
+@pytest.mark.parametrize("kind", ["free", "nonnegative", "l1"])
+@pytest.mark.parametrize("name", ["pitprops 6 2", "wine 4 3", "digits 5 6", "spiked 120 4 19 0"])
+def test_one_more_component_never_explains_less_from_the_solution_without_it(name, kind):
+    value, init = 0.0, "pca"
+    for r in (1, 2, 3, 4, 5, 6):
+        model = warm(name, r, 3, init, kind)
+        assert model.explained_variance_ratio_.sum() >= value - 1e-9, r
+        value = model.explained_variance_ratio_.sum()
+        init = np.vstack([model.components_, np.zeros((1, len(matrix(name))))])
+
+
+def warm(name: str, r: int, k: int, init, kind: str) -> SparsePCA:
+    """The fit from one start, which may be the solution of a smaller problem."""
+    bound = {"l1_bound": k**0.5} if kind == "l1" else {"cardinality": k}
+    model = SparsePCA(r, init=init, n_init=1, nonnegative=kind == "nonnegative", **bound)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit_covariance(matrix(name))

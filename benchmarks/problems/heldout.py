@@ -11,8 +11,8 @@ from functools import partial
 from benchmarks.problems import generated, real
 from benchmarks.problems.model import Array, TestProblem
 
-# Seeds of this list begin with 71, those for tuning with one: no stream is shared.
-_FIRST = 71
+# Seeds of this list begin with 97, those for tuning with one: no stream is shared.
+_FIRST = 97
 _KINDS = ("covariance", "correlation")
 
 # One matrix: what it is called, how it is made, whether it is data, and what is asked of
