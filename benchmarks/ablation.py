@@ -69,7 +69,10 @@ def variants() -> list[Variant]:
     found = [Variant("default")]
     found += [Variant(f"without {move}", without=move) for move in ("polish", "exchange", "swap")]
     off = ("first_ridge", "exchanges", "rows", "patience", "redraws")
-    found += [Variant(f"{name} = 0", replace(DEFAULT, **{name: 0})) for name in off]
+    found += [
+        Variant(f"{name} = 0", replace(DEFAULT, **{name: type(getattr(DEFAULT, name))(0)}))
+        for name in off
+    ]
     for field in fields(Strategy):
         value = getattr(DEFAULT, field.name)
         for factor in (0.5, 2):
