@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -49,6 +50,11 @@ def run_process(*arguments: object, **options: Any) -> subprocess.CompletedProce
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     command = [sys.executable, "-m", "redac", *map(str, arguments)]
     return subprocess.run(command, timeout=600, check=False, **streams)  # noqa: S603
+
+
+def uncounted() -> dict[str, str]:
+    """The environment of a process whose lines are not counted, as that needs room on the disk."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
 
 
 def done(outcome: Outcome) -> Outcome:

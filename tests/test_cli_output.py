@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commands import OUTPUTS, Run, complaint, done, files_in, run_process
+from commands import OUTPUTS, Run, complaint, done, files_in, run_process, uncounted
 from helpers import factor_data
 from redac import SparsePCA
 from redac.disk import WriteError
@@ -178,7 +178,7 @@ def limited(bytes_per_file: int, *arguments: object) -> subprocess.CompletedProc
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_per_file, bytes_per_file))
 
-    return run_process(*arguments, preexec_fn=limit)
+    return run_process(*arguments, preexec_fn=limit, env=uncounted())
 
 
 @pytest.mark.parametrize("existing", [True, False])

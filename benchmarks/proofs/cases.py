@@ -114,7 +114,7 @@ def _matrix(kind: str, d: int, *, equal: bool) -> Array:
         return generated.blocks(seed, d, max(d // 12, 3), equal=equal)
     X = generated.factors(seed, 2 * d, d, 8)
     if equal:
-        return np.corrcoef(X, rowvar=False)
+        return np.asarray(np.corrcoef(X, rowvar=False))
     return np.cov(X * np.random.default_rng(seed).lognormal(sigma=0.6, size=d), rowvar=False)
 
 

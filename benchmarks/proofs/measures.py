@@ -6,6 +6,7 @@ import json
 import time
 import warnings
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def measure(case: Case, seconds: float | None) -> Row:
     )
 
 
-def _fitted(S: Array, k: tuple[int, ...], **options: int) -> Array:
+def _fitted(S: Array, k: tuple[int, ...], **options: Any) -> Array:
     model = SparsePCA(len(k), cardinality=k, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
