@@ -80,13 +80,24 @@ def kinds(tmp_path):
         "None": frame.astype(object).where(~GAPS, None),
         "NA": pd.DataFrame(np.where(GAPS, pd.NA, GAPPY.astype(object))),
         "list": GAPPY.tolist(),
+        "masked": np.ma.MaskedArray(np.where(GAPS, 1e6, GAPPY), mask=GAPS),
         "row store": Store(GAPPY),
     }
 
 
 @pytest.mark.parametrize(
     "kind",
-    ["by columns", "memory-mapped", "frame", "nullable", "None", "NA", "list", "row store"],
+    [
+        "by columns",
+        "memory-mapped",
+        "frame",
+        "nullable",
+        "None",
+        "NA",
+        "list",
+        "masked",
+        "row store",
+    ],
 )
 def test_gaps_in_all_kinds_of_tables(kind, tmp_path):
     given = kinds(tmp_path)[kind]
@@ -283,13 +294,21 @@ def test_rows_without_any_value_are_at_the_mean():
         np.testing.assert_allclose(model.impute(empty)[-1], model.mean_)
 
 
+def test_masked_whole_numbers_are_missing():
+    whole = np.round(X).astype(np.int64)
+    model = SparsePCA(R, cardinality=4).fit(np.ma.MaskedArray(whole, mask=GAPS))
+    again = SparsePCA(R, cardinality=4).fit(np.where(GAPS, np.nan, whole))
+    assert model.n_missing_ == GAPS.sum()
+    assert_same_loadings(model.components_, again.components_)
+
+
 @pytest.mark.parametrize("where", ["before", "behind"])
 def test_infinity_is_an_error_whereever_the_gaps_are(where):
     wrong = X.copy()
     wrong[30, 3] = -np.inf
     wrong[1 if where == "behind" else 50, 2] = np.nan
     for ask in (SparsePCA().fit, MODEL.transform, MODEL.score):
-        with pytest.raises(NonFiniteError, match="infinity: row 30, column 3"):
+        with pytest.raises(NonFiniteError, match=r"infinity: row 30, column 3.*NaN stands for"):
             ask(wrong)
 
 

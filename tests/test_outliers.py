@@ -13,7 +13,7 @@ from scipy.linalg import subspace_angles
 from helpers import assert_same_loadings
 from redac import SparsePCA
 from redac.datasets import make_hastie
-from redac.solver.distances import limit
+from redac.solver.distances import limit, score_cutoff, score_distances
 from redac.solver.robust import (
     CORE,
     CUT,
@@ -238,6 +238,38 @@ def test_what_is_far_does_not_depend_on_how_far_the_bad_are(bad):
     cut = limit(distances)
     assert limit(np.where(np.arange(400) < bad * 4, 1e6, distances)) == pytest.approx(cut)
     assert 33.0 < cut < 35.0  # 30 and 1.96 deviations are 33.9
+
+
+def test_one_row_in_forty_of_clean_rows_is_far():
+    """On average; a limit found from few of the nearest rows may call a fifth of them far."""
+    shares = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        distances = np.sqrt(rng.chisquare(10, 200))
+        shares.append(float((distances > limit(distances)).mean()))
+    assert 0.01 < np.mean(shares) < 0.04
+    assert max(shares) < 0.1
+
+
+@pytest.mark.parametrize("kind", ["rows", "both"])
+def test_most_rows_of_clean_data_keep_their_weight(kind):
+    V = np.kron(np.eye(2), np.ones((4, 1))) / 2
+    lost = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = (rng.standard_normal((200, 2)) * [5.0, 3.0]) @ V.T + 0.5 * rng.standard_normal((200, 8))
+        model = SparsePCA(2, cardinality=4, robust=kind).fit(X)
+        lost.append((model.row_weights_ == 0.0).mean())
+    assert np.mean(lost) < 0.07
+
+
+def test_scores_of_normal_rows_are_as_far_as_normal_scores():
+    """Whichever rows the axes come from: those left when far ones are trimmed spread less."""
+    U = np.random.default_rng(0).standard_normal((4000, 2)) * [5.0, 1.0]
+    near = (U / [5.0, 1.0]) ** 2 @ np.ones(2) < 2.0
+    for typical in (np.ones(4000, dtype=bool), near):
+        far = score_distances(U, typical) > score_cutoff(2)
+        assert 0.015 < far.mean() < 0.035
 
 
 def test_cells_far_from_the_median_are_put_back_to_it():

@@ -54,9 +54,13 @@ class NonFiniteError(ValueError):
         self.row, self.column, self.value, self.name = row, column, value, name
         what = "NaN" if math.isnan(value) else "infinity"
         label = "" if name is None else f" ({name!r})"
-        super().__init__(
-            f"Input X contains {what}: row {row}, column {column}{label}, counted from 0. "
+        advice = (
             "Fill in or drop such rows first, for instance with sklearn.impute.SimpleImputer."
+            if math.isnan(value)
+            else "Drop such rows or replace it first; NaN stands for a value that is not known."
+        )
+        super().__init__(
+            f"Input X contains {what}: row {row}, column {column}{label}, counted from 0. {advice}"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
 from redac.sources.base import Array
 
@@ -14,8 +14,8 @@ NORMAL = 1.4826
 # Of rows that are as they should be one in forty is farther: the cube root of the square of a
 # distance is nearly normal.
 _FAR, _TYPICAL = 1.96, 0.975
-# The lower quartile of normal numbers, far from bad rows, is so many deviations from the median.
-_QUARTILE = 0.6745
+# Rows that are nearer than all but so few may have next to no cells, and say little of others.
+_NEAREST = 0.05
 # A column whose residuals are less than this share of its spread is fitted exactly.
 EXACT = 1e-6
 
@@ -31,29 +31,40 @@ def generous_limit(distances: Array) -> float:
 def limit(distances: Array) -> float:
     """The distance that one row in forty exceeds of those that are as they should be.
 
-    How many these are is found from below: the quartiles of the nearest rows tell how far others
-    of their kind may be, and those that are no farther count as well.
+    How many these are is found from above: first all; a line through the nearer ones, over normal
+    quantiles, tells how far others of their kind may be, and if more than one in forty is farther,
+    fewer are as they should be. Found from below a limit is often much too low.
     """
-    roots, found = np.sort(np.cbrt(distances**2)), 0.0
-    count = int(np.ceil(KEPT * roots.size))
+    roots, share = np.sort(np.cbrt(distances**2)), 1.0
+    places = (np.arange(roots.size) + 0.5) / roots.size
     while True:
-        share = min(count / (_TYPICAL * roots.size), 1.0)
-        low, centre = np.quantile(roots, [share / 4, share / 2])
-        found = max(found, float(centre + _FAR * (centre - low) / _QUARTILE))
-        within = int(np.searchsorted(roots, found, side="right"))
-        if within <= count:
-            return float(found**1.5)
-        count = within
+        near = (places >= _NEAREST * share) & (places <= KEPT * share)
+        z, x = norm.ppf(places[near] / share), roots[near]
+        z = z - (middle := z.mean())
+        slope = float(z @ x / (z @ z)) if x.size > 1 else 0.0
+        found = float(x.mean()) + (_FAR - float(middle)) * slope
+        within = np.searchsorted(roots, found, side="right") / roots.size
+        fewer = max(float(within), KEPT) / _TYPICAL
+        if fewer >= share:
+            return float(max(found, 0.0) ** 1.5)
+        share = fewer
 
 
 def score_distances(U: Array, typical: NDArray[np.bool_]) -> Array:
-    """Mahalanobis distances of scores from zero by those of typical rows."""
+    """Mahalanobis distances of scores from zero, in the axes of typical rows.
+
+    Typical rows may be those that are left when far ones are not counted. So their spread says only
+    which axes are long; the unit is that in which the median of all rows is that of normal scores.
+    """
     chosen = U[typical]
     values, axes = np.linalg.eigh(chosen.T @ chosen / max(len(chosen), 1))
     spread = np.sqrt(np.maximum(values, 0.0))
     along = U @ axes
     known = spread > EXACT * spread.max(initial=0.0)
-    return np.asarray(np.linalg.norm(along[:, known] / spread[known], axis=1))
+    distances = np.linalg.norm(along[:, known] / spread[known], axis=1)
+    median = float(np.median(distances))
+    usual = np.sqrt(chi2.ppf(0.5, np.count_nonzero(known))) if median > 0.0 else 1.0
+    return np.asarray(distances * (usual / (median or 1.0)))
 
 
 def score_cutoff(r: int) -> float:

@@ -177,7 +177,9 @@ def read_covariance(S: Any, *, model: Any = None) -> Gram:
 
 
 def _with_nan(X: Any) -> Any:
-    """X, or a frame with NaN where an object column of a pandas frame has pandas' NA or None."""
+    """X with NaN where a cell is masked, or where an object column of a frame has NA or None."""
+    if isinstance(X, np.ma.MaskedArray):
+        return np.ma.filled(X.astype(np.result_type(X.dtype, np.float16)), np.nan)
     if not hasattr(X, "iloc") or is_streamed(X) or np.dtype(object) not in set(X.dtypes):
         return X
     missing = X.isna().to_numpy()
