@@ -39,9 +39,9 @@ class Strategy:
     patience : a run is given up when it is further behind the best than some sweeps like its last
         one would gain; they are the square of this number divided by the work of a sweep.
     redraws : so often, divided by the work of a sweep, components are drawn anew after the starts,
-        one or two at a time, but at most once more than there are components. Where a sweep is more
-        work than this, the first start is followed nearly as in the paper; where it is twice as
-        much, no start is drawn in turn.
+        one or two at a time, but at most once more than there are components, or three times as
+        often where rules tie them together. Where a sweep is more work than this, the first start
+        is followed nearly as in the paper; where it is twice as much, no start is drawn in turn.
     warmth : in the rounds of ``n_perturbations``, how much less a result may explain and still be
         gone on from, on average, as a share of the variance.
     """
