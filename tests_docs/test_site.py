@@ -25,7 +25,7 @@ QUESTIONS = {
     "how many features a component may use": ["cardinality="],
     "how many components": ["SparsePCACV", "Q²"],
     "scores of new data": ["transform", "inverse_transform"],
-    "exactly is minimised": ["‖X − UVᵀ‖²"],
+    "what is maximised": ["‖X − UVᵀ‖²"],
     "sparse matrix": ["centred", "S"],
     "gaps": ["NaN", "impute"],
     "fast with many features": ["times", "PCA"],
