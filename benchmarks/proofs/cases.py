@@ -91,14 +91,13 @@ def _several() -> Iterator[Case]:
 
 
 def _generated(sizes: tuple[int, ...]) -> dict[str, Make]:
-    """For each size two kinds, each with equal and with very unequal variances."""
+    """For each size a kind, with equal and with very unequal variances."""
     found: dict[str, Make] = {}
     kinds = ("spectrum 1/j", "samples", "blocks", "factors", "memory")
-    for i, d in enumerate(sizes):
-        for kind in (kinds[2 * i % 5], kinds[(2 * i + 1) % 5]):
-            for equal in (True, False):
-                words = "equal variances" if equal else "unequal variances"
-                found[f"{kind}, d = {d}, {words}"] = partial(_matrix, kind, d, equal=equal)
+    for d, kind in zip(sizes, kinds, strict=False):
+        for equal in (True, False):
+            words = "equal variances" if equal else "unequal variances"
+            found[f"{kind}, d = {d}, {words}"] = partial(_matrix, kind, d, equal=equal)
     return found
 
 

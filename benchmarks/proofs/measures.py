@@ -20,7 +20,7 @@ from redac.metrics import pev
 _RIVALS = ("redac_l0", "rotation", "gspca", "pathspca", "dcpca", "rsvd_l0", "gpower_l0", "tpower")
 _FEW = ("redac_l0", "rsvd_l0", "gpower_l0", "tpower")  # where the others would take minutes
 _FEW_ABOVE = 100
-_ROUNDS, _ROUNDS_ABOVE = 200, 20
+_ROUNDS, _ROUNDS_ABOVE = 200, 10
 # The numbers of a bound and of a value are rounded in different ways.
 _ROUNDING = 1e-7
 

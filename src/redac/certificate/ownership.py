@@ -15,6 +15,7 @@ Each of the last terms is bounded as a single component is, with all that is kno
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations_with_replacement, groupby, product
@@ -85,7 +86,8 @@ class OwnershipNode(Node):
         """A variable belongs to a part, or it does not."""
         if self.split is None:
             start = self.guess.latest
-            return [self._resplit(incumbent, start or self._clipped(), fresh=start is None)]
+            fresh = start is None
+            return [self._resplit(incumbent, start or self._clipped(incumbent), fresh=fresh)]
         if self.pivot is None:
             return self._leaf(incumbent)
         if self.age >= _INHERITED:
@@ -196,13 +198,15 @@ class OwnershipNode(Node):
             seen.update(part.all)
         return None
 
-    def _clipped(self) -> Split:
+    def _clipped(self, incumbent: Incumbent) -> Split:
         """The best of a few, by what a quick search finds."""
         S, r = self.matrix.S, len(self.cardinalities)
         values, vectors = np.linalg.eigh(S)
         top, shared = values[-1], self.parts[-1]
 
         def promise(cap: float, floor: float) -> float:
+            if time.monotonic() > incumbent.deadline:
+                return np.inf
             kept = np.clip(values - floor * top, 0.0, max(cap - floor, 0.0) * top)
             N = (vectors * kept) @ vectors.T
             total = float(np.sort(values - kept)[-r:].sum()) + shared.bound(N)

@@ -18,7 +18,7 @@ from redac.sources.base import Array, Indices
 # Up to this many supports a part is written out, and its bound is exact.
 LISTED = 1500
 # So many of them are looked at when N is chosen.
-_BINDING = 30
+_BINDING = 60
 # Regions that may be looked at to bound a part that is not written out.
 _MOST_NODES = 150
 _TOLERANCE = 1e-5
