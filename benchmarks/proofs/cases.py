@@ -112,9 +112,9 @@ def _matrix(kind: str, d: int, *, equal: bool) -> Array:
     if kind == "blocks":
         return generated.blocks(seed, d, max(d // 12, 3), equal=equal)
     X = generated.factors(seed, 2 * d, d, 8)
-    if equal:
-        return np.asarray(np.corrcoef(X, rowvar=False))
-    return np.cov(X * np.random.default_rng(seed).lognormal(sigma=0.6, size=d), rowvar=False)
+    scales = np.random.default_rng(seed).lognormal(sigma=0.6, size=d)
+    S = np.corrcoef(X, rowvar=False) if equal else np.cov(X * scales, rowvar=False)
+    return np.asarray(S, dtype=np.float64)
 
 
 def _wide() -> Iterator[Case]:
@@ -123,4 +123,4 @@ def _wide() -> Iterator[Case]:
 
 
 def _colon() -> Array:
-    return np.cov(real.colon(), rowvar=False)
+    return np.asarray(np.cov(real.colon(), rowvar=False), dtype=np.float64)

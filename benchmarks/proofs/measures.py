@@ -6,7 +6,6 @@ import json
 import time
 import warnings
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -98,8 +97,8 @@ def measure(case: Case, seconds: float | None) -> Row:
     )
 
 
-def _fitted(S: Array, k: tuple[int, ...], **options: Any) -> Array:
-    model = SparsePCA(len(k), cardinality=k, **options)
+def _fitted(S: Array, k: tuple[int, ...], rounds: int = 0) -> Array:
+    model = SparsePCA(len(k), cardinality=k, n_perturbations=rounds, random_state=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         components: Array = model.fit_covariance(S).components_
@@ -110,7 +109,7 @@ def _best_rival(S: Array, k: tuple[int, ...]) -> float:
     """The most that other methods and a longer search explain."""
     many = len(S) > _FEW_ABOVE
     rounds = _ROUNDS_ABOVE if many else _ROUNDS
-    found = [_fitted(S, k, n_perturbations=rounds, random_state=1)]
+    found = [_fitted(S, k, rounds)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found += [
