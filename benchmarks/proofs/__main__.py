@@ -31,6 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     options.results.parent.mkdir(parents=True, exist_ok=True)
     with options.results.open("w", encoding="utf-8") as lines:
         lines.writelines(row.line() for row in done.values())
+        lines.flush()
         for case in wanted:
             if (case.group, case.name) in done:
                 continue

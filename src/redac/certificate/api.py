@@ -32,10 +32,12 @@ OnProgress = Callable[[float, float, float], None]
 _TOLERANCE = 5e-5
 _TOLERANCE_OF_ONE = 1e-9
 # Before the search for bounds, a short search for better components: the better they are the more
-# of the tree falls away. It has a tenth of the time.
+# of the tree falls away. It has a tenth of the time, and where that is little a few seconds or a
+# third.
 _POLISH_ROUNDS = 400
 _POLISH_SWEEPS = 100
 _POLISH_SHARE = 0.1
+_POLISH_SECONDS, _POLISH_MOST = 3.0, 0.33
 _BETTER = 1e-6
 # The order up to which one thread decomposes a matrix as fast as two: at 1200 it needs a third of
 # their processor time, and much less of the clock where other programs are at work.
@@ -204,7 +206,8 @@ class _Work:
     def _improve(self) -> None:
         """Look for better components, briefly."""
         now = time.monotonic()
-        deadline = now + _POLISH_SHARE * (self.deadline - now)
+        left = self.deadline - now
+        deadline = now + max(_POLISH_SHARE * left, min(_POLISH_SECONDS, _POLISH_MOST * left))
         if len(self.cardinality) == 1:
             self.incumbent.offer(best_of_power(self.S, self.cardinality[0], deadline))
             return

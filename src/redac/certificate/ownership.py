@@ -163,12 +163,26 @@ class OwnershipNode(Node):
         return replace(node, bound=bound, pivot=node._next())
 
     def _union(self) -> float:
-        """What r components explain on so many variables."""
-        inside = sorted({j for part in self.parts for j in part.inside})
-        free = sorted({j for part in self.parts if part.missing for j in part.free} - set(inside))
-        size = sum(part.size for part in self.parts)
-        rank = len(self.cardinalities)
-        return union_bound(self.matrix, rank, size, indices(inside), indices(free))
+        """What the components explain on so many variables: all, or those that share some.
+
+        The others are orthogonal to these and to one another.
+        """
+        own, common = self.parts[:-1], self.parts[-1]
+        bound = self._together(own, common)
+        apart = [own[i] for i, k in enumerate(self.cardinalities) if own[i].size == k]
+        joint = [own[i] for i, k in enumerate(self.cardinalities) if own[i].size < k]
+        if not apart:
+            return bound
+        alone = sum(part.bound(self.matrix.S) for part in apart)
+        return min(bound, alone + (self._together(joint, common) if joint else 0.0))
+
+    def _together(self, own: Sequence[Portion], common: Portion) -> float:
+        """What some components explain on the union of their variables."""
+        parts = [*own, common]
+        inside = sorted({j for part in parts for j in part.inside})
+        free = sorted({j for part in parts if part.missing for j in part.free} - set(inside))
+        size = sum(part.size for part in parts)
+        return union_bound(self.matrix, len(own), size, indices(inside), indices(free))
 
     def _next(self) -> tuple[int, int] | None:
         """The part and the variable to divide by: the one that matters most for an open part."""
