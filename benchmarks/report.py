@@ -31,14 +31,14 @@ many non-zeros as redac and as few more as possible, and is kept in `benchmarks/
 they can be set to a number of non-zeros but not to an l1 norm. "> 180 s" is a fit that was ended
 after that time in this run; with "recorded", it was ended when its penalty was searched for and not
 tried again. "Plain NumPy" is Algorithm 1 or 2 on X from exact principal axes, with the tolerance
-and the limit of 1000 sweeps of redac; redac itself tries three starts.
+and the limit of 1000 sweeps of redac; redac itself tries several starts.
 
 "One more sweep" starts from the components of redac, "after plain" from those of the plain
 algorithm, with least-squares scores; the gain is a share of the variance. With l1 bounds redac
-keeps the separation of components at 0.1 or more, because there is no optimum otherwise ([l1 bounds
-and collapse](algorithm.md)); so do the plain runs and the further sweep in the table on quality, by
-leaving out updates that would bring components closer together. Plain NumPy beside the other
-methods leaves out none.
+keeps components apart (`min_separation`), because there is no optimum otherwise ([l1 bounds
+and collapse](algorithm.md#l1-bounds-and-collapse)); so do the plain runs and the further sweep in
+the table on quality, by leaving out updates that would bring components closer together. Plain
+NumPy beside the other methods leaves out none.
 
 Data, made from a fixed seed: 30 factors, each with standard normal loadings on a random 10 % of the
 features, strengths falling from 3 to 0.5, and unit normal noise. "gene-like" has its columns

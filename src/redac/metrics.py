@@ -38,12 +38,20 @@ def pev(X: Any, components: Any, *, covariance: bool = False) -> float:
         Data, or with ``covariance=True`` a covariance matrix. All that ``SparsePCA.fit`` takes;
         what it reads in blocks is read in blocks here too, once.
     components : array of shape (n_components, n_features)
+        Loadings of each component; their lengths do not matter.
     covariance : bool, default=False
+        Whether X is a covariance or correlation matrix.
 
     Returns
     -------
     float
         Between 0 and 100. Always 100 · (1 − RRE²).
+
+    Examples
+    --------
+    >>> from redac.metrics import pev
+    >>> round(pev([[2.0, 0.0], [0.0, 1.0]], [[1.0, 0.0]], covariance=True), 1)
+    66.7
     """
     return 100.0 * float(explained_variance_ratio(X, components, covariance=covariance).sum())
 
@@ -51,13 +59,44 @@ def pev(X: Any, components: Any, *, covariance: bool = False) -> float:
 def rre(X: Any, components: Any, *, covariance: bool = False) -> float:
     """Relative reconstruction error ‖X − X̂‖/‖X‖, with X̂ the least-squares reconstruction of X.
 
-    Parameters and conventions as in :func:`pev`; a plain ratio between 0 and 1.
+    Parameters
+    ----------
+    X, components, covariance
+        As in :func:`pev`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. PEV is 100 · (1 − RRE²).
+
+    Examples
+    --------
+    >>> from redac.metrics import rre
+    >>> round(rre([[2.0, 0.0], [0.0, 1.0]], [[1.0, 0.0]], covariance=True), 3)
+    0.577
     """
     return math.sqrt(max(1.0 - pev(X, components, covariance=covariance) / 100.0, 0.0))
 
 
 def cumulative_pev(X: Any, components: Any, *, covariance: bool = False) -> NDArray[np.float64]:
-    """PEV of the first component, the first two, and so on (Shen and Huang 2008)."""
+    """PEV of the first component, the first two, and so on (Shen and Huang 2008).
+
+    Parameters
+    ----------
+    X, components, covariance
+        As in :func:`pev`.
+
+    Returns
+    -------
+    ndarray of shape (n_components,)
+        Percentages that never fall; the last one is the PEV.
+
+    Examples
+    --------
+    >>> from redac.metrics import cumulative_pev
+    >>> cumulative_pev([[2.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 1.0]], covariance=True).round(1)
+    array([ 66.7, 100. ])
+    """
     shares = explained_variance_ratio(X, components, covariance=covariance)
     return 100.0 * np.cumsum(shares)
 
@@ -81,6 +120,18 @@ def explained_variance_ratio(
     Returns
     -------
     ndarray of shape (n_components,)
+        Shares from 0 to 1.
+
+    Examples
+    --------
+    The second component says half of what the first one says, and "raw" counts that twice.
+
+    >>> from redac.metrics import explained_variance_ratio
+    >>> S, V = [[1.0, 0.5], [0.5, 1.0]], [[1.0, 0.0], [0.0, 1.0]]
+    >>> explained_variance_ratio(S, V, covariance=True, definition="qr").round(3)
+    array([0.5  , 0.375])
+    >>> explained_variance_ratio(S, V, covariance=True, definition="raw").round(3)
+    array([0.5, 0.5])
     """
     if definition not in ("projection", "qr", "raw"):
         raise ValueError(f"definition={definition!r} must be 'projection', 'qr' or 'raw'.")
@@ -97,9 +148,22 @@ def explained_variance_ratio(
 
 
 def separation(components: Any) -> float:
-    """Smallest eigenvalue of the Gram matrix of the unit-length components:
+    """How far apart components are: the smallest eigenvalue of their Gram matrix, at length one.
 
-    1 orthogonal, 0 collapsed.
+    Parameters
+    ----------
+    components : array of shape (n_components, n_features)
+
+    Returns
+    -------
+    float
+        1 if they are orthogonal, 0 if one of them is a sum of the others.
+
+    Examples
+    --------
+    >>> from redac.metrics import separation
+    >>> round(separation([[1.0, 0.0], [3.0, 4.0]]), 3)
+    0.4
     """
     return variance.separation(_unit_length(_loadings(components)))
 
@@ -109,6 +173,21 @@ def orthogonality_violation(components: Any) -> float:
 
     Where it is 0, PEV is the sum of the variances of the single scores, the definition "raw" of
     :func:`explained_variance_ratio`; elsewhere that sum may count variance twice.
+
+    Parameters
+    ----------
+    components : array of shape (n_components, n_features)
+
+    Returns
+    -------
+    float
+        From 0 to the number of pairs.
+
+    Examples
+    --------
+    >>> from redac.metrics import orthogonality_violation
+    >>> round(orthogonality_violation([[1.0, 0.0], [3.0, 4.0]]), 3)
+    0.6
     """
     V = _unit_length(_loadings(components))
     return float(np.abs(np.triu(V.T @ V, k=1)).sum())

@@ -84,6 +84,14 @@ def certificate(
     -------
     Certificate
         ``value``, ``upper_bound``, ``gap``, ``method``, ``proved``; printing it gives sentences.
+
+    Examples
+    --------
+    >>> from redac.certificate import certificate
+    >>> S = [[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> result = certificate(S, [[1.0, 0.0, 0.0]])
+    >>> print(f"{result.value:.1f} % explained, proved to be the most: {result.proved}")
+    50.0 % explained, proved to be the most: True
     """
     began = time.monotonic()
     limit = parameters.amount("time_limit", time_limit)

@@ -79,6 +79,17 @@ def sparsity_path(
     -------
     SparsityPath
         With ``table``, ``model(n_components, cardinality)``, ``plot()``, ``save`` and ``load``.
+
+    Examples
+    --------
+    >>> from redac import sparsity_path
+    >>> from redac.datasets import load_pitprops
+    >>> S = load_pitprops().correlation
+    >>> path = sparsity_path(S, n_components=2, cardinality=(2, 4), covariance=True, n_samples=180)
+    >>> print(path.table[["n_components", "cardinality", "nonzeros"]].to_string(index=False))
+     n_components  cardinality  nonzeros
+                2            2         4
+                2            4         8
     """
     reader = SparsePCA()
     options = {"tol": ROUGH} | options

@@ -77,6 +77,18 @@ def compare(
         same cardinality (that asked for, for each component), total cardinality (dealt out by the
         method), orthogonal, nonnegative, robust and not sparse; what methods of different groups
         explain is not comparable. What methods warn of is in ``attrs["warnings"]``, by method.
+
+    Examples
+    --------
+    >>> from redac import compare
+    >>> from redac.datasets import load_pitprops
+    >>> correlation = load_pitprops().correlation
+    >>> methods = ["redac_l0", "thresholding"]
+    >>> table = compare(correlation, methods, n_components=2, cardinality=4, covariance=True)
+    >>> print(table[["method", "nonzeros", "group"]].to_string(index=False))
+          method  nonzeros            group
+        redac_l0         8            redac
+    thresholding         8 same cardinality
     """
     settings = {
         "n_components": n_components,

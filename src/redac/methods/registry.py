@@ -137,7 +137,18 @@ METHODS = {method.name: method for method in _ALL}
 
 
 def available_methods() -> list[str]:
-    """The names that ``sparse_pca`` knows."""
+    """The names that ``sparse_pca`` knows.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from redac.methods import available_methods
+    >>> "pathspca" in available_methods()
+    True
+    """
     return list(METHODS)
 
 
@@ -184,6 +195,15 @@ def sparse_pca(
     ndarray of shape (n_components, n_features)
         Unit rows, the entry of largest magnitude positive. A row is zero where the method found
         nothing.
+
+    Examples
+    --------
+    >>> from redac.datasets import load_pitprops
+    >>> from redac.methods import sparse_pca
+    >>> correlation = load_pitprops().correlation
+    >>> components = sparse_pca(correlation, "pathspca", 2, cardinality=4, covariance=True)
+    >>> (components != 0).sum(axis=1)
+    array([4, 4])
     """
     _check_options(find_method(method), options)  # before X is read, which may take long
     samples = None if covariance else Given.of(X).about_own_mean()

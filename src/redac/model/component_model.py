@@ -100,6 +100,16 @@ class ComponentModel(
 
         On the data of the fit this is PEV / 100. Larger is better, so grid search and cross-
         validation can use it. Of data with missing cells (NaN) it is that of the other cells.
+
+        Parameters
+        ----------
+        X : data of any kind that ``fit`` takes
+        y : ignored
+
+        Returns
+        -------
+        float
+            At most 1; below 0 where the fitted mean alone is a better guess.
         """
         check_is_fitted(self)
         given = self._given(X)
@@ -152,6 +162,10 @@ class ComponentModel(
         ----------
         feature_names : sequence of str or None, default=None
             Names for the features in place of those that the model knows.
+
+        Returns
+        -------
+        DataFrame
         """
         check_is_fitted(self)
         return loadings_table(self.components_, self._named(feature_names))

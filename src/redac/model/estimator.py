@@ -300,9 +300,16 @@ class SparsePCA(SearchedModel):
     def outliers_table(self, sample_names: Any = None) -> Any:
         """The rows and cells that lost their weight, as a DataFrame; after a robust fit.
 
-        One row for each, with its row (a number from 0, or one of ``sample_names``), the feature
-        (missing where the whole row is meant) and the weight; cells with half their weight or more
-        are left out.
+        Parameters
+        ----------
+        sample_names : sequence or None, default=None
+            Names for the rows, in place of numbers from 0.
+
+        Returns
+        -------
+        DataFrame
+            One row for each: ``row``, ``feature`` (missing where the whole row is meant) and
+            ``weight``. Cells with half their weight or more are left out.
         """
         check_is_fitted(self)
         return outliers.table(self, sample_names)
@@ -314,9 +321,18 @@ class SparsePCA(SearchedModel):
     ) -> Certificate:
         """How far these components can be from the best of their kind: a proved upper bound.
 
-        Parameters and result as in :func:`redac.certificate.certificate`. Up to 200 features a
-        model keeps its covariance matrix and the bound is searched for; beyond, it is that of the
-        leading eigenvalues or the largest variances.
+        Up to 200 features a model keeps its covariance matrix and the bound is searched for;
+        beyond, it is that of the leading eigenvalues or the largest variances.
+
+        Parameters
+        ----------
+        time_limit, on_progress
+            As in :func:`redac.certificate.certificate`.
+
+        Returns
+        -------
+        Certificate
+            ``value``, ``upper_bound``, ``gap`` and ``proved``; printing it gives sentences.
         """
         check_is_fitted(self)
         return proof.certify(self, time_limit, on_progress)

@@ -1,0 +1,1 @@
+"""What other packages print beside what redac finds: ``python -m benchmarks.published``."""
