@@ -109,7 +109,8 @@ def parse_matrix(out: str) -> Printed:
     for line in lines[top + 2 :]:
         if re.match(r"\d+ components? explains? ", line):
             break
-        cells = [m for m in re.finditer(r"(?<=\s)-?[\d.]+(?=\s|$)", line) if m.end() in ends]
+        numbers = re.finditer(r"(?<=\s)-?[\d.]+(?:e-\d+)?(?=\s|$)", line)
+        cells = [number for number in numbers if number.end() in ends]
         if cells:
             name = line[: cells[0].start()].strip()
             assert name not in rows
