@@ -235,6 +235,12 @@ def test_filled_tables_are_nearer_than_means():
     np.testing.assert_array_equal(MODEL.impute(X), X)
 
 
+def test_row_stores_and_memory_mapped_files_are_filled_too(tmp_path):
+    given = kinds(tmp_path)
+    for kind in ("row store", "memory-mapped"):
+        np.testing.assert_allclose(MODEL.impute(given[kind]), MODEL.impute(GAPPY), atol=1e-12)
+
+
 def test_a_filled_frame_is_a_frame():
     frame = pd.DataFrame(GAPPY, index=[f"r{t}" for t in range(N)])
     filled = SparsePCA(R, cardinality=4).fit(frame).impute(frame)
@@ -303,17 +309,17 @@ def test_masked_whole_numbers_are_missing():
 
 
 @pytest.mark.parametrize("where", ["before", "behind"])
-def test_infinity_is_an_error_whereever_the_gaps_are(where):
+def test_infinity_is_an_error_wherever_the_gaps_are(where):
     wrong = X.copy()
     wrong[30, 3] = -np.inf
     wrong[1 if where == "behind" else 50, 2] = np.nan
-    for ask in (SparsePCA().fit, MODEL.transform, MODEL.score):
+    for ask in (SparsePCA().fit, MODEL.transform, MODEL.score, MODEL.impute):
         with pytest.raises(NonFiniteError, match=r"infinity: row 30, column 3.*NaN stands for"):
             ask(wrong)
 
 
 def test_gaps_in_sparse_matrices_are_errors():
-    with pytest.raises(NonFiniteError, match="NaN: row"):
+    with pytest.raises(NonFiniteError, match=r"NaN: row.* dense arrays and frames"):
         SparsePCA().fit(sparse.csr_array(GAPPY))
     with pytest.raises(TypeError, match="impute takes an array"):
         MODEL.impute(sparse.csr_array(X))

@@ -55,7 +55,8 @@ class NonFiniteError(ValueError):
         what = "NaN" if math.isnan(value) else "infinity"
         label = "" if name is None else f" ({name!r})"
         advice = (
-            "Fill in or drop such rows first, for instance with sklearn.impute.SimpleImputer."
+            "Fill it in or drop such rows first. In dense arrays and frames that fit into memory "
+            "SparsePCA takes NaN as a missing cell."
             if math.isnan(value)
             else "Drop such rows or replace it first; NaN stands for a value that is not known."
         )

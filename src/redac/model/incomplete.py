@@ -21,7 +21,14 @@ from redac.solver.observed import shares
 from redac.solver.refine import CellSolution
 from redac.solver.robust import Weighing, clipped
 from redac.sources.base import Array
-from redac.sources.gaps import CellTable, empty_rows, gap_scores, gap_share, may_have_gaps
+from redac.sources.gaps import (
+    CellTable,
+    empty_rows,
+    gap_scores,
+    gap_share,
+    in_memory,
+    may_have_gaps,
+)
 from redac.sources.reading import Given
 from redac.user_line import warn_user
 
@@ -75,7 +82,8 @@ def share(model: ComponentModel, given: Given) -> float:
 
 def imputed(model: ComponentModel, given: Given) -> NDArray[Any]:
     """The rows with their gaps filled by the model."""
-    values = np.array(given.values, dtype=given.float_dtype)
+    with given.naming_columns():
+        values = in_memory(given.values, given.float_dtype)
     rows = np.flatnonzero(np.isnan(values).any(axis=1))
     if rows.size:
         restored = model.inverse_transform(scores(model, given)[rows])

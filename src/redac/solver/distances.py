@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, norm
+from scipy.special import chdtri, ndtri
 
 from redac.sources.base import Array
 
@@ -39,7 +39,7 @@ def limit(distances: Array) -> float:
     places = (np.arange(roots.size) + 0.5) / roots.size
     while True:
         near = (places >= _NEAREST * share) & (places <= KEPT * share)
-        z, x = norm.ppf(places[near] / share), roots[near]
+        z, x = ndtri(places[near] / share), roots[near]
         z = z - (middle := z.mean())
         slope = float(z @ x / (z @ z)) if x.size > 1 else 0.0
         found = float(x.mean()) + (_FAR - float(middle)) * slope
@@ -63,10 +63,10 @@ def score_distances(U: Array, typical: NDArray[np.bool_]) -> Array:
     known = spread > EXACT * spread.max(initial=0.0)
     distances = np.linalg.norm(along[:, known] / spread[known], axis=1)
     median = float(np.median(distances))
-    usual = np.sqrt(chi2.ppf(0.5, np.count_nonzero(known))) if median > 0.0 else 1.0
+    usual = np.sqrt(chdtri(np.count_nonzero(known), 0.5)) if median > 0.0 else 1.0
     return np.asarray(distances * (usual / (median or 1.0)))
 
 
 def score_cutoff(r: int) -> float:
     """One in forty normal scores of r components is farther."""
-    return float(np.sqrt(chi2.ppf(0.975, r)))
+    return float(np.sqrt(chdtri(r, 1.0 - _TYPICAL)))

@@ -129,6 +129,16 @@ def _centred(
     return mean, scale
 
 
+def in_memory(X: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A copy of all rows, gaps and all. Raises ``NonFiniteError`` for infinity."""
+    values = np.empty(X.shape, dtype=dtype)
+    for block in _blocks(X):
+        rows = slice(block.start, block.start + len(block.X))
+        values[rows] = block.X
+        _refuse_infinity(values[rows].T, np.arange(rows.start, rows.stop))
+    return values
+
+
 def gap_scores(X: Any, mean: Array, scale: Array, V: Array, W: Array, ridge: Array) -> Array:
     """Scores of rows from the cells that they have.
 
