@@ -14,7 +14,9 @@ _RIVALS = ("plain NumPy", "SparsePCA", "MiniBatchSparsePCA", "abess")
 _INTRODUCTION = """\
 # Performance
 
-Written by `make bench` from `benchmarks/results.json`; do not edit.
+<!-- Written by `make bench` from benchmarks/results.json; do not edit. -->
+
+Times, memory and quality of fits, beside PCA and other packages.
 """
 
 _HOW = """\

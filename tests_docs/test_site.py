@@ -147,6 +147,23 @@ def test_pages_are_readable_on_a_phone(browser: Any, page: Path) -> None:
         assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 
 
+def test_the_start_page_says_what_it_is_in_one_screen(browser: Any) -> None:
+    with Tab(browser, width=1280, chatter="[PST]: ") as tab:
+        tab.goto(START.as_uri())
+        ends = tab.evaluate(
+            "() => ['.start img', '.start pre', 'a[href^=\"tutorial\"]'].map(kind =>"
+            " Math.max(...Array.from(document.querySelectorAll(`article ${kind}`))"
+            ".map(each => each.getBoundingClientRect().bottom)))"
+        )
+        cut = tab.evaluate(
+            "() => Array.from(document.querySelectorAll('.start pre'))"
+            ".filter(each => each.scrollWidth > each.clientWidth).length"
+        )
+    assert max(ends) < 800
+    assert min(ends) > 0
+    assert cut == 0
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [("cardinality", "SparsePCA"), ("fit_covariance", "fit_covariance"), ("outliers", "Gaps")],
