@@ -30,6 +30,7 @@ from redac.explore.server import ExplorerServer
 
 WINE = load_wine(as_frame=True)
 X = WINE.data.to_numpy()
+X.flags.writeable = False  # all tests share it
 SETTINGS = {"n_components": 2, "cardinality": 4, "standardize": True}
 
 
@@ -263,7 +264,7 @@ def test_the_page_fits_as_its_sliders_move(server):
 
 
 def table_file(folder):
-    frame = pd.DataFrame(X, columns=WINE.data.columns)
+    frame = WINE.data.copy()
     frame.insert(0, "wine", [f"w{i}" for i in range(len(X))])
     frame.iloc[3, 4] = np.nan
     frame.to_csv(folder / "wine.csv", index=False)

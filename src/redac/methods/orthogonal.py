@@ -116,7 +116,8 @@ class OrthogonalProblem:
             before = V.copy()
             for i, k in enumerate(self.cardinalities):
                 G = self._forbidden(V, i)
-                shift = weight * float(np.linalg.norm(G, ord=2)) ** 2
+                # Of a single component nothing is forbidden, and G has no columns.
+                shift = weight * float(np.linalg.svd(G, compute_uv=False).max(initial=0.0)) ** 2
                 v = V[:, i]
                 for _ in range(_STEPS):
                     w = self.A.T @ (self.A @ v) - weight * (G @ (G.T @ v)) + shift * v
