@@ -356,6 +356,28 @@ def test_columns_that_are_missing_are_named(
     np.save(tmp_path / "bare.npy", X[:, :4])
     line = complaint(run("transform", saved[1], tmp_path / "bare.npy"))
     assert "has 4 numeric columns, the model has 6 features" in line
+    np.save(tmp_path / "bare.npy", X)
+    outcome = run("transform", saved[1], tmp_path / "bare.npy")
+    assert outcome.status == 0
+    assert any("no names: columns were taken in the order" in note for note in outcome.notes)
+
+
+def test_a_model_that_is_not_there(run: Run, data: Path, tmp_path: Path) -> None:
+    assert complaint(run("show", tmp_path / "no")).endswith("no: no such file")
+    assert "the model has no name" in complaint(run("transform", "", data))
+    names = tmp_path / "names.txt"
+    np.save(tmp_path / "bare.npy", X)
+    line = complaint(run("fit", tmp_path / "bare.npy", "--names", names))
+    assert line.endswith("names.txt: no such file")
+
+
+def test_a_folder_that_is_missing_is_found_before_the_work(
+    run: Run, saved: tuple[SparsePCA, Path], data: Path
+) -> None:
+    place = data.parent / "nowhere" / "out.csv"
+    for call in (["transform", saved[1], data], ["compare", data, "--cardinality", 2]):
+        assert "nowhere is not there; create it" in complaint(run(*call, "--output", place))
+    assert not place.parent.exists()
 
 
 def test_labels_stay_beside_the_scores(

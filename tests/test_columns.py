@@ -236,6 +236,11 @@ def test_a_column_that_counts_the_rows() -> None:
     for first in (0, 1):
         said = notes_of({"id": np.arange(40) + first, "x": 10 * spread})
         assert "column 'id' only counts the rows; leave it out with --drop" in said
+    several = {f"t{j}": np.arange(40.0) for j in range(12)}
+    said = notes_of(several)
+    assert said.startswith("columns 't0', 't1', ")
+    assert " and 4 more only count the rows" in said
+    assert "|" not in said
     assert notes_of({"year": np.arange(40) + 1980.0, "x": 10 * spread}) == ""
     assert notes_of({"x": [0.0, 1, 2, 4, 5], "y": [1.0, 2, 3, 4, 6]}) == ""
 

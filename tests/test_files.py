@@ -9,8 +9,9 @@ import subprocess
 import sys
 import warnings
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -81,6 +82,8 @@ NAMED_FORMATS = {
     "bom.csv": lambda path: FRAME.to_csv(path, encoding="utf-8-sig"),
     "latin.csv": lambda path: FRAME.to_csv(path, encoding="latin-1"),
     "utf16.txt": lambda path: FRAME.to_csv(path, sep="\t", encoding="utf-16"),
+    "bars.txt": lambda path: FRAME.to_csv(path, sep="|"),
+    "typeset.csv": lambda path: path.write_bytes(csv_bytes().replace(b"-", "\u2212".encode())),
     "quoted.csv": lambda path: FRAME.to_csv(path, quoting=2),
     "crlf.csv": lambda path: FRAME.to_csv(path, lineterminator="\r\n"),
     "cr.csv": lambda path: FRAME.to_csv(path, lineterminator="\r"),
@@ -351,6 +354,87 @@ def test_character_outside_utf8_far_down(tmp_path: Path) -> None:
     table = read_table(write(tmp_path / "t.csv", content))
     assert table.values.shape == (2001, 2)
     assert table.ignored == {"unit": "text, e.g. 'kg' in row 2"}
+
+
+def test_names_in_the_encoding_of_windows(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path / "t.csv", "price €,größe\n1,2\n3,5\n4,4\n".encode("cp1252")))
+    assert table.feature_names == ["price €", "größe"]
+    assert "not UTF-8" in " ".join(table.notes)
+    table = read_table(write(tmp_path / "u.csv", "preis €\n1\n3\n".encode()))
+    assert table.notes == ()
+
+
+# ------------------------------------------------------------ numbers as names
+
+
+BANDS = [1100.0, 1102.5, 1104.9, 1107.4, 1110.0, 1112.5, 1115.0, 1117.6]
+SPECTRA = np.random.default_rng(7).standard_normal((9, len(BANDS))).round(3)
+
+
+def spectra(*front: str, bands: Sequence[float] = BANDS, numbered: bool = False) -> str:
+    """A table of spectra, with cells in front of each row."""
+    lines = [",".join([*front, *map(str, bands)])]
+    for number, row in enumerate(SPECTRA):
+        names = [str(number) if numbered else f"{name or 'row'} {number}" for name in front]
+        lines.append(",".join([*names, *map(str, row)]))
+    return "\n".join(lines) + "\n"
+
+
+UNEVEN = [50.1, 61.0, 88.2, 89.9, 120.0, 300.5, 301.0, 500.0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        spectra(),
+        spectra("sample"),
+        spectra(""),
+        spectra("sample", "batch"),
+        spectra("", numbered=True),
+        spectra("sample", bands=UNEVEN),
+        spectra("", bands=UNEVEN[::-1]),
+        spectra("", bands=[3.0, 1.0, 2.0, 8.0, 5.0, 6.0, 7.0, 4.0]),
+    ],
+)
+def test_numbers_name_the_columns(tmp_path: Path, content: str) -> None:
+    table = read_table(write(tmp_path / "t.csv", content.encode()))
+    header = content.splitlines()[0].split(",")
+    assert table.feature_names == header[-len(BANDS) :]
+    np.testing.assert_array_equal(dense(table), SPECTRA)
+    semicolons = content.replace(",", ";").replace(".", ",")
+    table = read_table(write(tmp_path / "de.csv", semicolons.encode()))
+    np.testing.assert_array_equal(dense(table), SPECTRA)
+
+
+def test_a_note_says_that_numbers_name_the_columns(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", spectra().encode())
+    assert read_table(path).notes == (
+        "the first row was read as names of columns: '1100.0', '1102.5', '1104.9', …",
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        SPECTRA,
+        np.cumsum(np.abs(SPECTRA), axis=1),  # all rows rise
+        np.vstack([UNEVEN, SPECTRA]),  # unevenly, without a cell in front
+        np.abs(np.subtract.outer(np.arange(8), np.arange(8))),  # a symmetric matrix
+        np.vstack([[1, 2, 3], [3, 5, 1], [4, 4, 2]]),
+    ],
+)
+def test_numbers_that_are_data(tmp_path: Path, values: Any) -> None:
+    np.savetxt(tmp_path / "t.csv", values, delimiter=",")
+    np.testing.assert_allclose(read_table(tmp_path / "t.csv").values, values)
+
+
+def test_numbers_name_the_columns_of_a_sheet(tmp_path: Path) -> None:
+    frame = pd.DataFrame(SPECTRA, columns=BANDS)
+    for index in (True, False):
+        frame.to_excel(tmp_path / "t.xlsx", index=index)
+        table = read_table(tmp_path / "t.xlsx")
+        np.testing.assert_array_equal(table.values, SPECTRA)
+        assert [float(name) for name in table.feature_names] == BANDS
 
 
 def test_cells_beyond_the_limit_of_the_csv_module(tmp_path: Path) -> None:
@@ -672,7 +756,9 @@ def test_paths_that_are_no_readable_file(tmp_path: Path) -> None:
         ("a.npy.gz", "unknown extension '.npy.gz'"),
         ("a", "no extension"),
     ]:
-        assert error_line(write(tmp_path / name, "1")) == f"{extension}; known are {known}"
+        assert error_line(write(tmp_path / name, "1")) == (
+            f"{extension}; known are {known}; say what it is with --input-format csv or the like"
+        )
 
 
 @pytest.mark.parametrize(

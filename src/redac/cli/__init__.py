@@ -120,6 +120,11 @@ def _explained(error: Exception) -> int:
 
     if isinstance(error, (LinAlgError, WorkFailedError, WriteError)):
         return _complain(error, 1)
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        is_missing = isinstance(error, FileNotFoundError)
+        reason = "no such file" if is_missing else error.strerror
+        is_of_call = is_missing or isinstance(error, PermissionError)
+        return _complain(f"{os.fsdecode(error.filename)}: {reason}", 2 if is_of_call else 1)
     if isinstance(error, (ValueError, TypeError, FileNotFoundError)):
         return _complain(error, 2)
     return _complain(f"{type(error).__name__}: {error}".removesuffix(": "), 1)

@@ -70,6 +70,8 @@ def check_file(options: argparse.Namespace) -> None:
     if not place.name:
         raise DataFileError("the output file has no name (''); give it one")
     refuse_unusable_folder(place.parent, [])
+    if not place.parent.is_dir():
+        raise DataFileError(f"{options.output}: the folder {place.parent} is not there; create it")
     if place.is_dir():
         raise DataFileError(f"{options.output}: is a folder, and should become a file")
     if os.path.lexists(place) and not options.force:

@@ -27,6 +27,8 @@ def load_model(place: str) -> SparsePCA:
     """The model in a file, or in the folder of a result."""
     from redac import SparsePCA
 
+    if not place:
+        raise DataFileError("the model has no name (''); give a file or a folder")
     path = Path(place)
     if not path.is_dir():
         return SparsePCA.load(place)

@@ -137,7 +137,8 @@ def _reader_for(path: str, input_format: str | None) -> Callable[..., Table]:
         packed = f"; {', '.join(_COMPRESSIBLE)} also as {', '.join(_COMPRESSED)}"
         kind = "extension" if input_format is None else "format"
         found = f"unknown {kind} '{suffix}'" if suffix else "no extension"
-        raise DataFileError(f"{path}: {found}; known are {known}{packed}")
+        hint = "" if input_format else "; say what it is with --input-format csv or the like"
+        raise DataFileError(f"{path}: {found}; known are {known}{packed}{hint}")
     if file.stat().st_size == 0:
         raise DataFileError(f"{path}: the file is empty")
     return _READERS[suffix]

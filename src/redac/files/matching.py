@@ -36,7 +36,13 @@ def matched(table: Table, names: Sequence[str] | None, n_features: int, path: st
                 f"{path}: has {counted(width, 'numeric column')}, the model has "
                 f"{counted(n_features, 'feature')}; choose columns with --only or --drop"
             )
-        return table
+        if names is own:  # neither has names
+            return table
+        who = "the model has" if names is None else "its columns have"
+        return replace(
+            table,
+            notes=(*table.notes, f"{who} no names: columns were taken in the order of the model"),
+        )
     places = {name: at for at, name in enumerate(own)}
     missing = [name for name in names if name not in places]
     if missing:

@@ -23,6 +23,7 @@ _GROUPED = {
     ".": re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:([,{_ALWAYS}])\d{{3}})(?:\1\d{{3}})*(?:\.\d*)?"),
     ",": re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:([.{_ALWAYS}])\d{{3}})(?:\1\d{{3}})*(?:,\d*)?"),
 }
+_MINUS = "\u2212"  # of typeset text
 _CURRENCIES = "$€£¥"
 _SIGN = re.compile(rf"\s*[%{_CURRENCIES}]$|^([+-]?)[{_CURRENCIES}]\s*")
 PERCENT, CURRENCY, THOUSANDS = "percent signs", "currency signs", "thousands separators"
@@ -40,7 +41,7 @@ def is_number(cell: str, decimal: str = ".") -> bool:
 
 def _bare(cell: str) -> str:
     """A cell without the sign of percent or of a currency."""
-    return _SIGN.sub(r"\1", cell, count=1)
+    return _SIGN.sub(r"\1", cell.replace(_MINUS, "-"), count=1)
 
 
 def uses_decimal_comma(rows: list[list[str]]) -> bool:
@@ -70,6 +71,7 @@ def numbers_in(cells: pd.Series[str], decimal: str) -> tuple[NDArray[Any], list[
     """
     import pandas as pd
 
+    cells = cells.str.replace(_MINUS, "-", regex=False)
     plain, removed = cells, []
     there = cells[cells != ""]
     sign = (

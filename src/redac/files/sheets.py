@@ -10,12 +10,14 @@ from redac.files.column_choice import ColumnChoice, distinct
 from redac.files.frames import table_from_frame
 from redac.files.lines import open_bytes
 from redac.files.numerals import is_number
-from redac.files.sniffing import MISSING, UNNAMED
+from redac.files.sniffing import MISSING, UNNAMED, numbers_name_columns
 from redac.files.table import Origin, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# So many rows tell whether the first one is a header.
+_HEAD_ROWS = 100
 _EXCEL, _JSON = "an Excel .xlsx file", "JSON with one object for each row"
 
 
@@ -38,7 +40,9 @@ def read_xlsx(path: str, columns: ColumnChoice) -> Table:
     header = [_text(cell) for cell in cells.iloc[0]]
     names, first = None, 1
     notes: tuple[str, ...] = ()
-    if any(name not in MISSING and not is_number(name) for name in header):
+    head = [[_text(cell) for cell in row] for row in cells.head(_HEAD_ROWS).to_numpy()]
+    is_named = any(name not in MISSING and not is_number(name) for name in header)
+    if is_named or numbers_name_columns(head):
         names, notes = distinct(header)
         cells, first = cells.iloc[1:], 2
     origin = Origin(path, names, lambda row: row + first, remark="")

@@ -6,15 +6,17 @@ import csv
 import io
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
 from redac.disk import DataFileError
 from redac.files.column_choice import distinct
 from redac.files.lines import BLANK, Record, open_bytes, records, refuse_wrong_width
 from redac.files.numerals import is_number, uses_decimal_comma
+from redac.files.table import quoted
 
 # The more a character means as a delimiter when it appears equally often in every line, the
 # earlier it comes: commas also serve as decimal marks, and blanks separate words.
-_DELIMITERS = ("\t", ";", ",", BLANK)
+_DELIMITERS = ("\t", ";", ",", "|", BLANK)
 
 MISSING = frozenset(
     [
@@ -42,6 +44,11 @@ MISSING = frozenset(
 
 # Headers of the first column where pandas or R wrote the row names.
 UNNAMED = ("", "Unnamed: 0")
+
+# Numbers of a row of data may go up or down by chance if they are fewer: in even steps, as
+# wavelengths and years do; and in any steps, behind a cell that is no number.
+_FEWEST_EVEN, _FEWEST_RISING = 5, 8
+_UNEVEN = 1.1
 
 _HEAD_LINES = 100
 _HEAD_CHARACTERS = 200_000
@@ -103,7 +110,7 @@ def sniff(path: str, encoding: str) -> Layout:
         refuse_wrong_width(path, line, len(cells), width)
     rows = [[cell.strip() for cell in cells] for _, cells in head]
     decimal = "," if delimiter != "," and uses_decimal_comma(rows) else "."
-    header, rows = _header_and_rows(rows, decimal, lacks_a_name)
+    header, rows, remarks = _header_and_rows(rows, decimal, lacks_a_name)
     if not rows:
         raise DataFileError(f"{path}: a header, but no rows below it")
     names, notes = (None, ()) if header is None else distinct(header)
@@ -115,19 +122,55 @@ def sniff(path: str, encoding: str) -> Layout:
         names=names,
         index_is_certain=header is not None and header[0] in UNNAMED,
         starts_with_text=_is_text([row[0] for row in rows], decimal),
-        notes=notes,
+        notes=(*remarks, *notes),
     )
 
 
 def _header_and_rows(
     rows: list[list[str]], decimal: str, lacks_a_name: bool
-) -> tuple[list[str] | None, list[list[str]]]:
-    """Take the header off, if there is one, with as many names as there are columns."""
+) -> tuple[list[str] | None, list[list[str]], tuple[str, ...]]:
+    """Take the header off, if there is one, with as many names as there are columns.
+
+    Also gives what a user should know of it.
+    """
     if lacks_a_name:
-        return _completed(rows[0], rows[1:]), rows[1:]
+        return _completed(rows[0], rows[1:]), rows[1:], ()
     if _has_header(rows, decimal):
-        return rows[0], rows[1:]
-    return None, rows
+        return rows[0], rows[1:], ()
+    if numbers_name_columns(rows, decimal):
+        shown = ", ".join(map(quoted, rows[0][:3]))
+        return rows[0], rows[1:], (f"the first row was read as names of columns: {shown}, …",)
+    return None, rows, ()
+
+
+def numbers_name_columns(rows: list[list[str]], decimal: str = ".") -> bool:
+    """Tell whether the first row has numbers for names, as tables of spectra or of years have.
+
+    Such numbers go up or down from the first to the last, as those of no other row do.
+    """
+    first, *others = rows
+    begin = next((at for at, cell in enumerate(first) if is_number(cell, decimal)), len(first))
+    steps = _steps(first[begin:], decimal)
+    if len(steps) + 1 < _FEWEST_EVEN or not others:
+        return False
+    is_even = max(steps) <= _UNEVEN * min(steps)
+    if not is_even and (begin == 0 or len(steps) + 1 < _FEWEST_RISING):
+        return False
+    # The first row of a symmetric matrix is its first column, too, and may decay.
+    column = [row[begin] for row in rows]
+    is_symmetric = all(a == b for a, b in zip(first[begin:], column, strict=False))
+    return not is_symmetric and not any(_steps(row[begin:], decimal) for row in others)
+
+
+def _steps(cells: list[str], decimal: str) -> list[float]:
+    """How far numbers are apart if all go up, or all go down; otherwise nothing."""
+    try:
+        values = [float(cell.replace(decimal, ".")) for cell in cells]
+    except ValueError:
+        return []
+    steps = [after - before for before, after in pairwise(values)]
+    one_way = all(step > 0 for step in steps) or all(step < 0 for step in steps)
+    return [abs(step) for step in steps] if one_way else []
 
 
 def _first_lines(path: str, encoding: str) -> tuple[list[str], bool]:
@@ -228,9 +271,14 @@ def _has_header(rows: list[list[str]], decimal: str) -> bool:
         below = [row[position] for row in others if row[position] not in MISSING]
         if 2 * sum(is_number(cell, decimal) for cell in below) > len(below):
             return True
-    # A data frame without column names, written with its index: ",0,1,2" above "0,1.5,2.5,3.5".
+    # A data frame whose columns have numbers for names, written with its index: ",0,1,2" above
+    # "0,1.5,2.5,3.5", or ",2019,2020" above "Oslo,1.5,2.5".
     positions = [str(position) for position in range(len(first) - 1)]
-    return first[0] == "" and len(first) > 1 and first[1:] == positions
+    below = [row[0] for row in others]
+    has_index = below == [str(row) for row in range(len(below))] or not any(
+        cell in MISSING or is_number(cell, decimal) for cell in below
+    )
+    return first[0] == "" and len(first) > 1 and (has_index or first[1:] == positions)
 
 
 def _is_text(cells: list[str], decimal: str) -> bool:

@@ -9,6 +9,8 @@ import numpy as np
 
 from redac.files.table import Table, quoted
 
+# So many columns are named in a note.
+_NAMED = 8
 # Fewer rows may count up by chance, or be years.
 _FEWEST_ROWS = 5
 # With a hundredth of the standard deviation of another a column has a ten-thousandth of its
@@ -47,12 +49,22 @@ def _counting(values: Any, names: list[str]) -> Iterator[str]:
     if len(values) < _FEWEST_ROWS:
         return
     first = values[0]
-    for j in np.flatnonzero((first == 0) | (first == 1)).tolist():
-        if np.array_equal(values[:, j], np.arange(len(values)) + first[j]):
-            yield (
-                f"column {quoted(names[j])} only counts the rows; leave it out with --drop, or "
-                "name the rows by it with --index"
-            )
+    found = [
+        quoted(names[j])
+        for j in np.flatnonzero((first == 0) | (first == 1)).tolist()
+        if np.array_equal(values[:, j], np.arange(len(values)) + first[j])
+    ]
+    if len(found) == 1:
+        yield (
+            f"column {found[0]} only counts the rows; leave it out with --drop, or name the rows "
+            "by it with --index"
+        )
+    elif found:
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        yield (
+            f"columns {', '.join(found[:_NAMED])}{more} only count the rows; leave them out with "
+            "--drop"
+        )
 
 
 def _symmetric(values: Any, what: str) -> Iterator[str]:

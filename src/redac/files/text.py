@@ -8,6 +8,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,11 @@ _READING_ERRORS = (
     *(csv.Error, EOFError, OSError, UnicodeError, zlib.error, lzma.LZMAError),
     *(zipfile.BadZipFile, NotImplementedError, RuntimeError),
 )
+# What text has been written in before UTF-8: by Windows, and what takes any byte for a character.
+_OLDER = ("cp1252", "latin-1")
+_GUESSED = (
+    "the text is not UTF-8 and was read as Western European; if names look wrong, save it as UTF-8"
+)
 
 
 def read_text(path: str, columns: ColumnChoice, na_marks: Sequence[str] = ()) -> Table:
@@ -33,13 +39,17 @@ def read_text(path: str, columns: ColumnChoice, na_marks: Sequence[str] = ()) ->
     ``na_marks`` stand for missing values beside the usual ones.
     """
     with decoding(path, "a text table", _READING_ERRORS):
-        encoding = likely_encoding(path)
-        try:
-            return _read_encoded(path, encoding, columns, na_marks)
-        except UnicodeDecodeError:
-            if encoding != "utf-8":
-                raise
-        return _read_encoded(path, "latin-1", columns, na_marks)
+        *trials, last = _encodings(path)
+        for encoding in trials:
+            with suppress(UnicodeDecodeError):
+                return _read_encoded(path, encoding, columns, na_marks)
+        return _read_encoded(path, last, columns, na_marks)
+
+
+def _encodings(path: str) -> list[str]:
+    """How the characters may be written: as a byte order mark says, or as UTF-8 or a guess."""
+    likely = likely_encoding(path)
+    return [likely, *_OLDER] if likely == "utf-8" else [likely]
 
 
 def _read_encoded(
@@ -67,7 +77,8 @@ def _read_encoded(
         decimal=layout.decimal,
         index_is_certain=layout.index_is_certain,
     )
-    return replace(table, notes=layout.notes + table.notes)
+    about = (_GUESSED,) if encoding in _OLDER else ()
+    return replace(table, notes=(*about, *layout.notes, *table.notes))
 
 
 def _parse(path: str, layout: Layout, missing: list[str], named: set[int]) -> pd.DataFrame:

@@ -38,8 +38,8 @@ def gap_lines(model: Any) -> list[str]:
     if missing:
         share = 100 * missing / (model.n_samples_ * model.n_features_in_)
         lines.append(
-            f"{missing} missing cells ({share:.1f} %): the components fit the cells that are "
-            "there, and explained variance is that of those"
+            f"{missing} missing cell{'' if missing == 1 else 's'} ({share:.1f} %): the components "
+            "fit the cells that are there, and explained variance is that of those"
         )
     if hasattr(model, "row_weights_"):
         rows = int((model.row_weights_ == 0.0).sum())
