@@ -160,6 +160,14 @@ def colours_in(page):
     return len(image.getcolors(1 << 24))
 
 
+def lightness(page, selector, what):
+    """The mean of red, green and blue, up to 255."""
+    said = page.evaluate(
+        "([one, what]) => getComputedStyle(document.querySelector(one))[what]", [selector, what]
+    )
+    return np.mean([int(each) for each in re.findall(r"\d+", said)[:3]])
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (380, "dark")])
 @pytest.mark.parametrize("which", ["path_page", "model_page", "hostile_page"])
 def test_nothing_overlaps_and_nothing_is_empty(which, width, scheme, browser, request):
@@ -170,9 +178,7 @@ def test_nothing_overlaps_and_nothing_is_empty(which, width, scheme, browser, re
         assert texts_that_overlap(page) == []
         assert covered_loadings(page) == []
         assert colours_in(page) > 20
-        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        light = sum(map(int, re.findall(r"\d+", ground)[:3])) > 3 * 128
-        assert light == (scheme == "light")
+        assert (lightness(page, "body", "backgroundColor") > 128) == (scheme == "light")
         for view in ("loadings", "scores", "scree", "overlap"):
             marks = page.locator(f"#{view}-view svg[role=img] > *, #{view}-view .panels svg > *")
             assert marks.count() > 0, view
@@ -190,6 +196,34 @@ def test_names_have_the_room_that_there_is(path_page, browser):
                 "all => all.map(each => each.getBoundingClientRect().top)"
             )
             assert (len(set(tops)) == 1) == (width == 1280)
+
+
+@pytest.mark.parametrize("width", [1280, 380])
+@pytest.mark.parametrize("which", ["path_page", "model_page", "hostile_page"])
+def test_names_of_arrows_are_to_be_read(which, width, browser, request):
+    """They lie neither upon each other nor upon the numbers of the axes, nor out of the picture."""
+    address = request.getfixturevalue(which)
+    with Tab(browser, width=width) as page:
+        page.goto(address)
+        page.check("#arrows")
+        picture = page.locator("#scores-view svg[role=img]")
+        names, others = (
+            picture.locator(kind).evaluate_all("""all => all.map((each) => {
+              const box = each.getBoundingClientRect();
+              return [box.left, box.right, box.top, box.bottom, each.textContent];
+            })""")
+            for kind in (".arrow text", ".tick, .title")
+        )
+        assert len(names) >= 4
+        whole = picture.bounding_box()
+        for number, (left, right, top, bottom, text) in enumerate(names):
+            assert whole["x"] - 1 <= left, text
+            assert right <= whole["x"] + whole["width"] + 1, text
+            for other in names[:number] + others:
+                across = min(right, other[1]) - max(left, other[0])
+                down = min(bottom, other[3]) - max(top, other[2])
+                assert across < 2 or down < 4, (text, other[-1])
+            assert right - left > 80 or "…" not in text
 
 
 def test_small_loadings_are_not_written_as_zero(browser, folder):
@@ -390,10 +424,19 @@ def test_tables_are_readable_without_scripts(path_page, browser):
         assert page.locator("#path-table tbody tr").count() == 9
 
 
-def test_in_print_there_is_nothing_to_press(path_page, browser):
-    with Tab(browser) as page:
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_print_there_is_nothing_to_press_and_paper_is_white(scheme, path_page, browser):
+    with Tab(browser, color_scheme=scheme) as page:
         page.goto(path_page)
+        page.click("#theme")
+        if scheme == "light":
+            assert lightness(page, "body", "backgroundColor") < 128
+        else:
+            page.click("#theme")
         page.emulate_media(media="print")
+        assert lightness(page, "h1", "color") < 64
+        for card in ("#loadings-view", "#variance-table thead th"):
+            assert lightness(page, card, "backgroundColor") > 250
         assert page.locator("button:visible, .controls:visible").count() == 0
         assert page.locator("#loadings-view svg").first.is_visible()
 

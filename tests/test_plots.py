@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from redac import SparsePCA, SparsePCACV, plots, sparsity_path, stability
 from redac.datasets import load_pitprops
-from redac.show.structure import structure_coefficients
+from redac.show.structure import leading_features, structure_coefficients
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -195,6 +195,30 @@ def test_a_heat_map_of_many_features_says_how_many_there_are():
     assert ax.get_ylabel() == "1000 features with a loading, of 2000"
 
 
+def test_colours_without_numbers_are_explained_and_signs_seen_in_grey():
+    components = np.zeros((3, 200))
+    components[0, :70], components[1, 70:140], components[2, 140:150] = 0.1, -0.1, -0.9
+    ax = plots.plot_heatmap(components)
+    draw(ax)
+    cells, lines = ax.collections
+    assert cells.norm.vmax == pytest.approx(-cells.norm.vmin)
+    assert 0.1 <= cells.norm.vmax <= 0.9
+    assert "loading" in [other.get_ylabel() for other in ax.figure.axes if other is not ax]
+    values = np.asarray(cells.get_array())
+    marked = {tuple(segment[0]) for segment in lines.get_segments()}
+    assert marked == {(j + 0.5, i) for i, j in np.argwhere(values < 0)}
+    assert len(marked) == 80
+    assert "line: negative" in ax.get_xlabel()
+
+
+def test_few_loadings_of_many_components_have_their_numbers():
+    components = np.zeros((20, 40))
+    for i in range(20):
+        components[i, 2 * i : 2 * i + 2] = 0.8, -0.6
+    ax = draw(plots.plot_heatmap(components))
+    assert texts(ax) == 20 * ["0.80", "\N{MINUS SIGN}0.60"]
+
+
 # ------------------------------------------------------------ scree and path
 
 
@@ -337,6 +361,31 @@ def test_chosen_features_have_arrows(model):
     assert display.arrow_names == ["ash", "alcohol"]
     with pytest.raises(ValueError, match="'asch' is no feature"):
         plots.plot_biplot(model, X, features=["asch"])
+
+
+def test_arrows_are_of_both_components():
+    """The loadings of one may all be larger than those of the other."""
+    components = np.zeros((2, 30))
+    components[0, :5], components[1, 5:] = 0.447, 0.2
+    shown = leading_features(components, [0, 1], 8)
+    assert sum(j < 5 for j in shown) == 4
+    assert leading_features(components, [0], 8) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("angles", [np.linspace(60, 70, 12), np.linspace(0, 330, 12), [90] * 12])
+def test_names_of_arrows_are_apart_and_within_the_picture(angles):
+    turn = np.deg2rad(np.asarray(angles, dtype=float))
+    lengths = np.linspace(0.5, 1.1, 12)
+    tips = lengths[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+    names = [f"a feature of the name {number}" for number in range(12)]
+    axes = ["PC1", "PC2"]
+    for ax in (None, plt.subplots(1, 2, figsize=(11, 5), layout="constrained")[1][0]):
+        drawn = draw(plots.BiplotDisplay(np.eye(2), tips, names, axes).plot(ax).ax_)
+        boxes = [text.get_window_extent() for text in drawn.texts if text.get_text()]
+        assert len(boxes) == 12
+        apart = [not one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i]]
+        assert all(apart)
+        assert cut_off(drawn) == []
 
 
 @pytest.mark.parametrize("kind", ["array", "list", "sparse", "polars", "dask", "rows"])

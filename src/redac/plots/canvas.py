@@ -74,7 +74,7 @@ def grid_of_cells(ax: Axes, values: Any, rows: Sequence[object], columns: Sequen
 
 def write_values(ax: Axes, values: Any, texts: Sequence[Sequence[str]], strong: float) -> None:
     """Write a text into each cell, white where the cell is dark."""
-    size = 9 if values.shape[1] <= 8 else 6
+    size = 9 if values.shape[1] <= 8 else 7
     for i, row in enumerate(texts):
         for j, text in enumerate(row):
             colour = "white" if abs(values[i, j]) > strong else LINE

@@ -21,17 +21,20 @@ from redac.plots.subject import Array, Subject
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# More cells than this are too small to hold numbers.
-_MOST_NUMBERS = 450
+# Cells of more columns than this are too narrow to hold numbers.
+_MOST_COLUMNS = 25
 # Where no loading is larger than this, the largest has the darkest colour, which otherwise is 1.
 _PALE = 0.5
+# Where there are no numbers this share of all loadings is told apart, and those beyond are as dark.
+_USUAL = 0.98
 
 
 class HeatmapDisplay:
     """Loadings as a table of coloured cells, features down and components across.
 
     Zeros are white; the features of a component stand together. Numbers are written into the cells
-    where there is room, and elsewhere negative cells have a bar, so that signs are seen in grey.
+    where there is room; elsewhere a bar beside the picture says what the colours mean, and negative
+    cells have a line, so that signs are seen in grey.
 
     Parameters
     ----------
@@ -79,31 +82,49 @@ class HeatmapDisplay:
             height = 1.2 + (6.0 if many else 0.24 * max(n, 3))
             ax = new_axes(min(2.6 + 0.55 * r, 12.0), height)
         self.ax_, self.figure_ = ax, ax.figure
+        has_numbers = not many and r <= _MOST_COLUMNS
         lines: Any = {"linewidth": 0.0} if many else {"edgecolors": "#d8dee4", "linewidth": 0.5}
         cells = np.ma.masked_equal(values, 0.0)
         edges = np.arange(r + 1), np.arange(n + 1)
-        colours = signed_colours()
-        largest = float(np.abs(values).max(initial=0.0))
-        limit = largest if 0.0 < largest < _PALE else 1.0
+        limit = _limit(np.abs(cells.compressed()), has_numbers)
         limits: Any = {"vmin": -limit, "vmax": limit}
-        ax.pcolormesh(*edges, cells, cmap=colours, rasterized=many, **limits, **lines)
+        drawn = ax.pcolormesh(
+            *edges, cells, cmap=signed_colours(), rasterized=many, **limits, **lines
+        )
         names = [self.feature_names[j] for j in self.features]
         grid_of_cells(ax, values, names, [f"PC{i + 1}" for i in range(r)])
         if many:
             ax.set_yticks([])
             ax.set_ylabel(f"{n} features with a loading, of {len(self.feature_names)}")
-        if values.size <= _MOST_NUMBERS and not many:
+        if has_numbers:
             texts = [[minus(f"{v:.2f}") if v else "" for v in row] for row in values]
             write_values(ax, values, texts, 0.62 * limit)
-        elif not many:
-            down, across = np.nonzero(values < 0)
-            ax.scatter(across + 0.5, down + 0.5, marker="_", s=18, color=LINE, linewidth=0.9)
+        else:
+            self._explain_colours(ax, drawn, values)
         left_out = len(self.feature_names) - n
         if left_out and not many:
             caption(ax, f"{left_out} features without any loading", r)
         if title is not None:
             ax.set_title(title)
         return self
+
+    def _explain_colours(self, ax: Axes, drawn: Any, values: Array) -> None:
+        """A bar of colours beside the picture, and lines in the cells that are negative."""
+        beyond = "both" if np.abs(values).max(initial=0.0) > drawn.norm.vmax else "neither"
+        style: Any = {"fraction": 0.05, "pad": 0.02, "extend": beyond, "label": "loading"}
+        ax.figure.colorbar(drawn, ax=ax, **style)
+        down, across = np.nonzero(values < 0)
+        if down.size:
+            ax.vlines(across + 0.5, down, down + 1, color=LINE, linewidth=0.8, rasterized=True)
+            caption(ax, "with a line: negative loadings")
+
+
+def _limit(sizes: Array, has_numbers: bool) -> float:
+    """The loading that has the darkest colour: 1, or less where that would leave all pale."""
+    largest = float(sizes.max(initial=0.0))
+    if has_numbers:
+        return largest if 0.0 < largest < _PALE else 1.0
+    return float(np.quantile(sizes, _USUAL)) if largest else 1.0
 
 
 def plot_heatmap(

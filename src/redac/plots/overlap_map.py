@@ -73,7 +73,8 @@ class OverlapDisplay:
         write_values(ax, values, texts, 0.62)
         ax.set_aspect("equal")
         upper = "correlations of scores" if self.correlations is not None else "VᵀV"
-        caption(ax, f"Above the diagonal: {upper}. Below: inner products of loadings (VᵀV).", r)
+        said = f"Above the diagonal: {upper}. Below: inner products of loadings (VᵀV)."
+        caption(ax, said if r > 1 else "One component has nothing to overlap with.", r)
         return self
 
 

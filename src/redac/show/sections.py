@@ -15,6 +15,17 @@ from redac.show.tables import component_names, loading_text
 # A report lists so many outliers, at most.
 _MOST_FLAGGED = 200
 _MINUS = "\N{MINUS SIGN}"
+# The columns of a path: their titles, and how many decimals they have.
+_COLUMNS = {
+    "n_components": ("components", 0),
+    "cardinality": ("features each", 0),
+    "nonzeros": ("loadings", 0),
+    "pev": ("PEV %", 2),
+    "pev_pca": ("PCA %", 2),
+    "q2": ("Q²", 3),
+    "q2_se": ("± SE", 3),
+    "ebic": ("EBIC", 1),
+}
 
 
 def shown(text: object) -> str:
@@ -101,30 +112,13 @@ def _cell(value: float) -> str:
 
 def places(rows: Sequence[dict[str, Any]]) -> str:
     """The places of a path with their measures."""
-    titles = {
-        "n_components": "components",
-        "cardinality": "features each",
-        "nonzeros": "loadings",
-        "pev": "PEV %",
-        "pev_pca": "PCA %",
-        "q2": "Q²",
-        "q2_se": "± SE",
-        "ebic": "EBIC",
-    }
-    known = [name for name in titles if rows and name in rows[0]]
-    head = "".join(f"<th>{titles[name]}</th>" for name in known)
+    known = [name for name in _COLUMNS if rows and name in rows[0]]
+    head = "".join(f"<th>{_COLUMNS[name][0]}</th>" for name in known)
     lines = []
     for row in rows:
-        cells = [_measure(row[name]) for name in known]
+        cells = [f"{row[name]:.{_COLUMNS[name][1]}f}".replace("-", _MINUS) for name in known]
         lines.append(f"<tr><th>{cells[0]}</th>{''.join(f'<td>{c}</td>' for c in cells[1:])}</tr>")
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-
-
-def _measure(value: float) -> str:
-    if float(value).is_integer():
-        return f"{int(value)}"
-    text = f"{value:.1f}" if abs(value) >= 1000 else f"{value:.3f}"
-    return text.replace("-", _MINUS)
 
 
 def settings(model: Any) -> str:

@@ -80,10 +80,12 @@ def row_blocks(X: Any) -> Iterator[Any]:
 
 
 def leading_features(components: Any, pair: Sequence[int], most: int) -> list[int]:
-    """The features with the largest loadings in some components, the largest first."""
-    sizes = np.abs(np.asarray(components)[list(pair)]).max(axis=0)
-    order = np.argsort(-sizes, kind="stable")[:most]
-    return [int(j) for j in order if sizes[j] > 0.0]
+    """The features with the largest loadings, of each of some components in turn."""
+    sizes = np.abs(np.asarray(components)[list(pair)])
+    places = np.argsort(np.argsort(-sizes, axis=1, kind="stable"), axis=1)
+    places = np.where(sizes > 0.0, places, sizes.shape[1]).min(axis=0)
+    order = np.lexsort((-sizes.max(axis=0), places))[:most]
+    return [int(j) for j in order if sizes[:, j].any()]
 
 
 def component_number(component: int | str, n_components: int) -> int:

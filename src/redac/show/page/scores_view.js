@@ -1,6 +1,6 @@
 // Scores as points, and with arrows as a biplot.
 
-import { cut, html, label, number, picture, room, svg } from "./elements.js";
+import { cut, html, label, number, picture, room, svg, widthOf } from "./elements.js";
 import { frame, linear, ticks } from "./axes.js";
 import { component, data, emphasis, name, rowName, shown } from "./state.js";
 
@@ -25,9 +25,10 @@ export function drawScores(card) {
 function reading(place) {
   const parts = [];
   if (shown.biplot) {
+    const circle = place.r > 1 ? "; the circle is 1." : ".";
     parts.push(
       `Points: scores divided by ${number(largestScore(place), 2)}. Arrows: correlations of ` +
-        "features with the scores; the circle is 1.",
+        `features with the scores${circle}`,
     );
   }
   const { total, shown: rows } = data.rows;
@@ -98,11 +99,12 @@ function biplot(place, width, height) {
   const circle = svg("circle", { class: "unit", cx: x(0), cy: y(0), r: x(1) - x(0) });
   return picture(
     width, height, "Biplot", axes, single ? null : circle, svg("g", {}, ...points),
-    ...arrows(place, x, y, width),
+    ...arrows(place, x, y, [box.left + 2, width - 4]),
   );
 }
 
-function arrows(place, x, y, width) {
+// Names stand at the tips, within the ends that there are.
+function arrows(place, x, y, ends) {
   const [a, b] = shown.pair;
   const single = place.r === 1;
   const own = place.arrows.features
@@ -110,30 +112,35 @@ function arrows(place, x, y, width) {
     .filter(({ feature }) => place.features[a].includes(feature) || place.features[b].includes(feature));
   const drawn = own.map(({ feature, values }, n) => {
     const height = single ? 0.9 - (1.8 * n) / Math.max(own.length - 1, 1) : values[b] / 1000;
-    const from = single ? height : 0;
-    return { feature, tip: [x(values[a] / 1000), y(height)], from: [x(0), y(from)], values };
+    const tip = [x(values[a] / 1000), y(height)];
+    const from = [x(0), y(single ? height : 0)];
+    return { feature, tip, from, values, ...nameAt(name(feature), tip, from, ends) };
   });
   spread(drawn);
-  return drawn.map(({ feature, tip, from, values, at }) => {
-    const right = tip[0] >= x(0);
-    const room = Math.max(40, right ? width - tip[0] - 8 : tip[0] - 8);
-    const said = single
+  return drawn.map(({ feature, tip, from, values, said, left, at }) => {
+    const numbers = single
       ? number(values[a] / 1000, 2)
       : `${component(a)} ${number(values[a] / 1000, 2)}, ${component(b)} ${number(values[b] / 1000, 2)}`;
+    const tips = `${name(feature)}\ncorrelations: ${numbers}`;
     return svg(
       "g",
-      {
-        class: `arrow ${emphasis(feature)}`,
-        "data-feature": feature,
-        "data-tip": `${name(feature)}\ncorrelations: ${said}`,
-      },
+      { class: `arrow ${emphasis(feature)}`, "data-feature": feature, "data-tip": tips },
       svg("line", { x1: from[0], y1: from[1], x2: tip[0], y2: tip[1] }),
       svg("path", { d: head(from, tip) }),
-      label(tip[0] + (right ? 5 : -5), at + 4, cut(name(feature), Math.min(room, 150), 11), {
-        "text-anchor": right ? "start" : "end",
-      }),
+      label(left, at + 4, said),
     );
   });
+}
+
+// Beside the tip; where the name would not end within the picture it is moved in, and off its arrow.
+function nameAt(text, tip, from, [low, high]) {
+  const space = tip[0] >= from[0] ? high - tip[0] - 5 : tip[0] - 5 - low;
+  const said = cut(text, Math.min(150, Math.max(space, 95)), 11);
+  const width = widthOf(said, 11);
+  const beside = tip[0] >= from[0] ? tip[0] + 5 : tip[0] - 5 - width;
+  const left = Math.max(low, Math.min(beside, high - width));
+  const off = Math.abs(left - beside) < 6 ? 0 : tip[1] > from[1] ? 13 : -13;
+  return { said, left, at: tip[1] + off };
 }
 
 function head(from, tip) {
@@ -147,8 +154,7 @@ function head(from, tip) {
 
 // Heights of names, moved apart where they would cover each other.
 function spread(drawn) {
-  const order = [...drawn].sort((one, other) => one.tip[1] - other.tip[1]);
-  order.forEach((each) => { each.at = each.tip[1]; });
+  const order = [...drawn].sort((one, other) => one.at - other.at);
   for (let round = 0; round < 60; round += 1) {
     for (let i = 1; i < order.length; i += 1) {
       const lack = 13 - (order[i].at - order[i - 1].at);
