@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
