@@ -3,7 +3,7 @@
 Every move is switched off, and every number of ``Strategy`` is halved and doubled, on the problems
 to tune on. Printed are the points of explained variance that are lost by that, on average and at
 worst, and the time it takes as a multiple of the default. ``--write`` puts the table into
-docs/search.md.
+docs/the_search.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from benchmarks.problems.model import spread
 from redac.solver import climb
 from redac.solver.strategy import DEFAULT, Strategy, using
 
-PAGE = Path(__file__).parents[1] / "docs" / "search.md"
+PAGE = Path(__file__).parents[1] / "docs" / "the_search.md"
 BEGIN, END = "<!-- ablation: begin -->", "<!-- ablation: end -->"
 # Fits of one problem; the least time counts.
 _ROUNDS = 2
@@ -145,7 +145,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--limit", type=int, metavar="N", help="only N of the problems")
     parser.add_argument("--only", default="", metavar="TEXT", help="only changes with this in them")
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="processes side by side")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/search.md")
+    parser.add_argument(
+        "--write", action="store_true", help="put the table into docs/the_search.md"
+    )
     return parser
 
 

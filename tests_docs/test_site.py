@@ -12,6 +12,7 @@ import pytest
 import redac
 from browsers import Tab, opened_browser
 from built import SITE, all_pages, built, is_elsewhere, resolved, soup, text_at
+from pages import DOCS, PAGES
 from redac.cli import build_parser
 
 START = SITE / "index.html"
@@ -53,6 +54,18 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(page: Path) -
     for address in built(page).loaded:
         assert not is_elsewhere(address), address
         assert resolved(page, address).file.exists(), address
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if DOCS in page.parents], ids=lambda page: page.stem
+)
+def test_every_page_is_there_under_its_name(page: Path) -> None:
+    """Sphinx writes pages of its own, such as search.html, over those of the same name."""
+    found = soup(SITE / page.relative_to(DOCS).with_suffix(".html")).find("h1")
+    assert found is not None
+    heading = re.search(r"^# (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    if heading:  # two pages include another file
+        assert found.get_text().removesuffix("#") == heading[1].replace("`", "")
 
 
 def test_styles_load_nothing_from_elsewhere() -> None:

@@ -120,7 +120,7 @@ def explained_variance_ratio(
     Returns
     -------
     ndarray of shape (n_components,)
-        Shares from 0 to 1.
+        Shares of the total variance.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 None of them changes what is solved, only how hard and where the search looks. Work is counted in
 multiplications of one sweep over the features that are looked at (``Problem.work``), so that effort
 falls smoothly with the size of a problem and no number of features is a threshold. How each number
-was chosen is in the table of docs/search.md.
+was chosen is in the table of docs/the_search.md.
 """
 
 from __future__ import annotations
