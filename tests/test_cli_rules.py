@@ -1,5 +1,7 @@
 """Rules for features on the command line."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,6 +40,11 @@ def test_rules_are_kept_and_reported(files, capsys):
     assert (used.sum(axis=0) <= 1).all()
     assert (used[:, ::2].sum(axis=1) <= 2).all()
     assert "no feature in two components" in (files / "out" / "report.html").read_text()
+    assert main(["show", str(files / "out")]) == 0
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert main(["show", str(files / "out"), "--json"]) == 0
+    remarks = json.loads(capsys.readouterr().out)["model"]["remarks"]
+    assert any(said in remark for remark in remarks)
 
 
 @pytest.mark.parametrize("name", ["groups.csv", "more.csv", "more.tsv"])
@@ -61,7 +68,7 @@ def test_a_total_needs_no_cardinality(files, capsys):
     ("options", "message"),
     [
         (["--exclude", "a9"], "exclude holds 'a9'"),
-        (["--groups", "nothing.csv", "--max-per-group", "1"], "nothing.csv"),
+        (["--groups", "nothing.csv", "--max-per-group", "1"], "redac: nothing.csv: no such file;"),
         (["--groups", "groups.csv:colour", "--max-per-group", "1"], "size, letter"),
         (["--max-groups", "1"], "max_groups=1 needs groups"),
         (["--groups", "headless.csv", "--max-per-group", "1"], "must be a header, but 'a' is"),

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from helpers import assert_same_loadings
-from redac import SparsePCA, sparsity_path, stability
+from redac import SparsePCA, SparsePCACV, sparsity_path, stability
 from redac.constraints import L0, L1, Budget, Excluding, MaxPerGroup, Nonnegative
 from redac.datasets import load_pitprops
 
@@ -215,6 +215,20 @@ def test_disjoint_components_explain_as_much_as_one_after_the_other(r, k):
     assert together.explained_variance_ratio_.sum() >= explained - 1e-9
 
 
+@pytest.mark.parametrize("nonnegative", [False, True])
+@pytest.mark.parametrize("r", [4, 6])
+def test_disjoint_components_share_few_features_so_that_each_has_some(r, nonnegative):
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((100, 2)), 4, axis=1) + 0.6 * rng.standard_normal((100, 8))
+    before = 0.0
+    for k in (1, 2, 4):
+        model = SparsePCA(r, cardinality=k, disjoint=True, nonnegative=nonnegative).fit(X)
+        assert (model.components_ != 0).any(axis=1).all()
+        explained = model.explained_variance_ratio_.sum()
+        assert explained >= before - 1e-9
+        before = explained
+
+
 @pytest.mark.parametrize(("total", "least"), [(26, 86.65), (18, 83.06), (15, 81.38)])
 def test_a_total_is_dealt_out_well(total, least):
     model = SparsePCA(6, total_cardinality=total).fit_covariance(PITPROPS.correlation)
@@ -244,6 +258,7 @@ def test_other_orders_of_the_features_give_the_same():
     ("options", "message"),
     [
         ({"exclude": ["d1"]}, r"exclude holds 'd1', which is no feature .*Did you mean.*'d11'"),
+        ({"exclude": ["D11"]}, r"'D11', which is no feature .*Did you mean 'd11'\?"),
         ({"exclude": [12]}, r"position 12; there are 12 features"),
         ({"exclude": NAMES}, r"exclude holds all features"),
         ({"require": "a0", "exclude": "a0"}, r"'a0' cannot be both excluded and required"),
@@ -430,6 +445,13 @@ def test_loaded_models_have_rules_of_all_kinds(options, tmp_path):
     model.save(tmp_path / "model.npz")
     loaded = SparsePCA.load(tmp_path / "model.npz")
     assert_same_loadings(loaded.fit(frame()).components_, model.components_)
+
+
+def test_the_report_of_a_chosen_model_names_its_rules():
+    options = {"exclude": ["a0"], "groups": GROUPS, "max_per_group": 1}
+    model = SparsePCACV([1, 2], [2, 3], cv=3, rule="best", random_state=0, **options)
+    said = "never used: &#x27;a0&#x27;; at most 1 of each of 4 groups"
+    assert said in model.fit(frame()).to_html()
 
 
 def test_objects_for_another_number_of_features_are_refused():

@@ -66,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, fit, prove, print."""
     from redac.cli import terminal
     from redac.model.proof import certificate_from_data
+    from redac.model.rules import rule_sentence
     from redac.parameters import amount
     from redac.show.documents import certificate_document, model_document
 
@@ -92,7 +93,10 @@ def run(options: argparse.Namespace) -> int:
     answer(
         options,
         show,
-        lambda: {"model": model_document(model), "certificate": certificate_document(found)},
+        lambda: {
+            "model": model_document(model, [rule_sentence(model)]),
+            "certificate": certificate_document(found),
+        },
     )
     return INTERRUPTED if model.interrupted_ or found.interrupted else 0
 

@@ -198,14 +198,12 @@ def conclude(
 
     def show() -> None:
         terminal.components(model)
-        if said := rule_sentence(model):
-            terminal.sentences([said])
         if steady is not None:
             terminal.sentences(steady.summary().splitlines())
 
     def document() -> dict[str, Any]:
         parts = {} if steady is None else {"stability": stability_document(steady)}
-        return {**said, "model": model_document(model), **parts}
+        return {**said, "model": model_document(model, [rule_sentence(model)]), **parts}
 
     try:
         if options.output is not None:

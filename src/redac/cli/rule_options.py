@@ -102,6 +102,8 @@ def _labels(where: str | None) -> dict[str, str] | None:
 
 def _rows(path: str) -> tuple[list[str], list[Record]]:
     """The header and the rows of a text table, whatever stands between its fields."""
+    if not os.path.exists(path):
+        raise DataFileError(f"{path}: no such file; --groups takes a table, FILE or FILE:COLUMN")
     with decoding(path, "a table of groups"):
         encoding = likely_encoding(path)
         layout = sniff(path, encoding)

@@ -23,6 +23,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Load and print."""
     from redac.cli import terminal
+    from redac.model.rules import rule_sentence
     from redac.show.documents import model_document
 
     model = load_model(options.model)
@@ -30,6 +31,6 @@ def run(options: argparse.Namespace) -> int:
     answer(
         options,
         lambda: terminal.components(model),
-        lambda: {"data": options.model, "model": model_document(model)},
+        lambda: {"data": options.model, "model": model_document(model, [rule_sentence(model)])},
     )
     return 0

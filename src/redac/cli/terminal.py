@@ -25,6 +25,7 @@ from redac.cli.session import session
 from redac.files.table import counted
 from redac.model.apart import separation_sentence
 from redac.model.callbacks import watched
+from redac.model.rules import rule_sentence
 from redac.show.escaping import printable
 from redac.show.report import gap_lines
 from redac.show.stories import stories, variance_sentence
@@ -184,7 +185,12 @@ def _print_components(console: Console, model: SparsePCA) -> None:
         f"{counted(int(loadings.count().sum()), 'non-zero loading')}; "
         f"reconstruction error (RRE) {model.reconstruction_error_:.4f}."
     )
-    remarks = [variance_sentence(model), *stories(model), separation_sentence(model)]
+    remarks = [
+        variance_sentence(model),
+        *stories(model),
+        separation_sentence(model),
+        rule_sentence(model),
+    ]
     sentences([remark for remark in remarks if remark], console)
 
 

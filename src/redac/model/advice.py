@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from redac.exceptions import ExhaustedWarning, FitInterruptedWarning, SeparationWarning
+from redac.model.rules import any_rules
 from redac.solver.problem import Problem
 from redac.solver.sweep import Solution, Status
 from redac.user_line import warn_user
@@ -47,7 +48,10 @@ def _warn_of_exhausted(model: Any, exhausted: list[int], least_separation: float
     useful = model.n_components_ - len(exhausted)
     advice = f"Ask for n_components={useful}." if useful else "The data do not vary."
     reason = "Nothing is left to explain"
-    if least_separation > 0.0 and model.reconstruction_error_ > _UNEXPLAINED:
+    some_is_left = model.reconstruction_error_ > _UNEXPLAINED
+    if some_is_left and any_rules(model):
+        reason = "No feature that could explain more is left by the rules"
+    elif some_is_left and least_separation > 0.0:
         reason = f"No place that min_separation={least_separation:g} allows is left"
     warn_user(
         f"{reason} for component(s) {exhausted}, counted from 0: their loadings are zero. {advice}",

@@ -117,7 +117,8 @@ class Names:
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """What somebody may have meant, as a sentence behind a complaint."""
-    near = get_close_matches(name, list(known), n=3)
+    same = [each for each in known if each.casefold() == name.casefold()]
+    near = same or get_close_matches(name, list(known), n=3)
     return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 

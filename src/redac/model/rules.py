@@ -71,7 +71,7 @@ class Rules:
         """The rules of an estimator for r components of d features."""
         known = getattr(model, "feature_names_in_", None)
         names = Names(None if known is None else list(known), d)
-        total = model.total_cardinality
+        total = getattr(model, "total_cardinality", None)  # a chooser has none
         if total is not None:
             total = parameters.count(
                 "total_cardinality", total, least=r, why=": one for each component"
@@ -269,7 +269,7 @@ def rule_sentence(model: Any) -> str:
     """The rules of a fitted model in one sentence, or nothing."""
     if not any_rules(model):
         return ""
-    rules = Rules.of(model, int(model.n_components), model.n_features_in_)
+    rules = Rules.of(model, int(model.n_components_), model.n_features_in_)
     return f"Rules: {'; '.join(rules.sentences())}."
 
 

@@ -108,6 +108,6 @@ class ShownModel:
         models = [self if place == chosen else path.model(*place) for place in places]
         for name in ("stability", "certificate"):
             shown.pop(name, None)
-        reason = [self.reason_]  # type: ignore[attr-defined]
+        said = [self.reason_, rule_sentence(self)]  # type: ignore[attr-defined]
         at = places.index(chosen)
-        return path_report(models, path.table, chosen=at, remarks=reason, **shown)
+        return path_report(models, path.table, chosen=at, remarks=said, **shown)

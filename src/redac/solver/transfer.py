@@ -138,7 +138,8 @@ def _given(problem: Problem, V: Array, gift: _Gift) -> Array | None:
     """The loadings after a gift, the best on the new supports, if they are allowed."""
     new = V.copy()
     new[:, gift.giver] = _without(V[:, gift.giver], gift.leaving)
-    new[gift.entering, gift.taker] = _NOTHING
+    # A component that had nothing is the feature alone.
+    new[gift.entering, gift.taker] = _NOTHING if V[:, gift.taker].any() else 1.0
     for i in (gift.giver, gift.taker):
         support = np.flatnonzero(new[:, i])
         rest = rest_beside(problem, new, problem.source.dot(new), i)
