@@ -12,7 +12,19 @@ from redac.constraints.supports import Supports, others_than, require_cardinalit
 
 @dataclass(frozen=True)
 class L0(Supports):
-    """At most ``cardinality`` non-zero entries (Theorem 2)."""
+    """At most ``cardinality`` non-zero entries (Theorem 2).
+
+    Parameters
+    ----------
+    cardinality : the most non-zero entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from redac.constraints import L0
+    >>> L0(2).maximize(np.array([3.0, 1.0, -4.0]))
+    array([ 0.6,  0. , -0.8])
+    """
 
     cardinality: int
 

@@ -29,6 +29,13 @@ class Budget(Supports):
     costs : what each feature costs, zero or more.
     budget : what the features of a component may cost together.
     cardinality : the most features; None: no limit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from redac.constraints import Budget
+    >>> Budget(np.array([1.0, 1.0, 5.0]), 2.0).maximize(np.array([3.0, 4.0, 9.0]))
+    array([0.6, 0.8, 0. ])
     """
 
     costs: Vector

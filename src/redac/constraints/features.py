@@ -28,10 +28,17 @@ class Excluding:
     Zero entries add nothing to ⟨w, v⟩, so the best of these vectors is the best one of the other
     constraint on the other features alone.
 
-    Attributes
+    Parameters
     ----------
     inner : the other constraint.
     features : the positions of the features that get no loading.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from redac.constraints import L0, Excluding
+    >>> Excluding(L0(2), (0,)).maximize(np.array([9.0, 3.0, 4.0]))
+    array([0. , 0.6, 0.8])
     """
 
     inner: Constraint
@@ -94,12 +101,19 @@ class Requiring(Supports):
     and one with fewer of them has no more. A required feature has the loading that is best, which
     is zero only where nothing speaks for another one, or where loadings may not be negative.
 
-    Attributes
+    Parameters
     ----------
     inner : the other set: ``L0``, ``MaxPerGroup``, ``WholeGroups`` or ``Budget``.
     features : the positions of the features that are required.
     elsewhere : how many required features a part of the features does not have; they stand behind
         the others in the inner set, and are zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from redac.constraints import L0, Requiring
+    >>> Requiring(L0(2), (1,)).maximize(np.array([1.0, 3.0, 4.0]))
+    array([0. , 0.6, 0.8])
     """
 
     inner: Supports

@@ -23,6 +23,17 @@ class L1:
 
     The theorem as printed picks a negative threshold when ``w/‖w‖`` lies strictly inside the bound;
     there the optimum is ``w/‖w‖`` itself, the largest inner product of all unit vectors.
+
+    Parameters
+    ----------
+    bound : the largest sum of magnitudes, from 1 (one entry) to √n_features (no bound).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from redac.constraints import L1
+    >>> L1(1.0).maximize(np.array([3.0, 1.0, -4.0]))
+    array([ 0.,  0., -1.])
     """
 
     bound: float

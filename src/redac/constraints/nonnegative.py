@@ -21,7 +21,19 @@ from redac.constraints.sets import (
 
 @dataclass(frozen=True)
 class Nonnegative:
-    """The vectors of another constraint with no negative entry (Theorem 5)."""
+    """The vectors of another constraint with no negative entry (Theorem 5).
+
+    Parameters
+    ----------
+    inner : the other constraint.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from redac.constraints import L0, Nonnegative
+    >>> Nonnegative(L0(2)).maximize(np.array([3.0, 4.0, -5.0]))
+    array([0.6, 0.8, 0. ])
+    """
 
     inner: Constraint
 
