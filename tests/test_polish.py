@@ -175,7 +175,7 @@ def test_the_gradient_is_that_of_finite_differences(constraints, ridge, seed):
     V = loadings(sets, seed)
     used = np.flatnonzero(V.any(axis=1))
     moving = np.array([c.free_range is not None for c in sets])
-    tail = module._Tail(S, used, V[used], moving, ridge, 1e-12)
+    tail = module._Tail(Problem(S, sets, ridge), used, V[used], moving)
     # Away from the start the vectors are not of unit length, and the gradient must know.
     x = tail.start * np.random.default_rng(seed).uniform(0.5, 1.5, tail.start.size)
     value, slope = tail.loss(x)

@@ -164,7 +164,7 @@ def _polished(step: Step) -> Step:
     """The step with polished loadings, if they explain more."""
     problem, V = step.part.problem, step.solution.V
     better = polish(problem, V)
-    is_better = better is not V and problem.value(better) > step.value + problem.tol * problem.total
+    is_better = better is not V and problem.is_gain(problem.value(better), step.value)
     return step.moved(better) if is_better else step
 
 

@@ -12,6 +12,8 @@ support explains, for all pairs (j, l) at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
 from redac.constraints import Constraint, may_enter, normalized
@@ -22,6 +24,8 @@ from redac.sources.base import Array, Indices, Source
 # Two vectors whose sine has a smaller square than this span no plane that rounding leaves certain.
 _PLANE = 0.1
 _ROUNDING = 1e-9
+# Loadings after some changes.
+Changed = Callable[[Problem, Array], Iterator[Array]]
 
 
 class Rest:
@@ -158,8 +162,6 @@ def exchange(problem: Problem, V: Array) -> Array:
         return V
     best, SV = V, source.dot(V)
     value = problem.value(V)
-    least_gain = problem.tol * problem.total
-    least_separation = max(problem.least_separation, variance.DISTINCT)
     for i in chosen:
         rest = rest_beside(problem, best, SV, i)
         v = None if rest is None else rest.exchanged(best[:, i], problem.allowed(i, best))
@@ -169,12 +171,28 @@ def exchange(problem: Problem, V: Array) -> Array:
         tried, products = best.copy(), SV.copy()
         tried[:, i], products[:, i] = v, source.combine(support, v[support])
         G = tried.T @ tried
-        if not variance.is_separated(G, least_separation):
+        if not variance.is_separated(G, problem.least_apart):
             continue
         found = variance.together(G, tried.T @ products, problem.ridge)
-        if found is not None and found > value + least_gain:
+        if found is not None and problem.is_gain(found, value):
             best, SV, value = tried, products, found
     return best
+
+
+def changed_while_it_gains(problem: Problem, V: Array, changed: Changed) -> Array:
+    """Loadings after changes that gain, in turn the first of those that promise most; or V itself.
+
+    ``changed`` gives the loadings after each change that is allowed, the most promising first.
+    """
+    value = problem.value(V)
+    for _ in range(problem.n_exchanges):
+        for tried in changed(problem, V):
+            if problem.is_gain(found := problem.value(tried), value):
+                V, value = tried, found
+                break
+        else:
+            break
+    return V
 
 
 def _can_exchange(constraint: Constraint, v: Array) -> bool:

@@ -18,7 +18,7 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from redac.solver import variance
 from redac.solver.problem import Problem
-from redac.sources.base import Array, Indices, Source
+from redac.sources.base import Array, Indices
 from redac.threads import one_thread
 
 # The most steps of the optimiser: a guard. 20 and 1,000 came to the same on problems to tune on.
@@ -43,12 +43,9 @@ def polish(problem: Problem, V: Array) -> Array:
     used = np.flatnonzero(V.any(axis=1))
     if not moving.any() or used.size > _LARGEST_PART:
         return V
-    least = max(problem.least_separation, variance.DISTINCT)
     # The optimiser is scipy's, with threads of its own that would get in the way of numpy's.
     with one_thread(0):
-        tail = _Tail(
-            problem.source, used, V[np.ix_(used, alive)], moving[alive], problem.ridge, least
-        )
+        tail = _Tail(problem, used, V[np.ix_(used, alive)], moving[alive])
         lower, upper = np.array([ranges[i] for i in np.flatnonzero(alive)[tail.columns]]).T
         found = minimize(
             tail.loss,
@@ -85,18 +82,12 @@ class _Tail:
     """−F/Tr S as a function of the packed non-zero entries of the components that may move."""
 
     def __init__(
-        self,
-        source: Source,
-        used: Indices,
-        Y: Array,
-        moving: NDArray[np.bool_],
-        ridge: float,
-        least_separation: float,
+        self, problem: Problem, used: Indices, Y: Array, moving: NDArray[np.bool_]
     ) -> None:
-        self.source = source.restricted(used)
-        self.total = source.total
-        self.least_separation = least_separation
-        self.ridge = ridge * np.eye(Y.shape[1])
+        self.source = problem.source.restricted(used)
+        self.total = problem.source.total
+        self.least_apart = problem.least_apart
+        self.ridge = problem.ridge * np.eye(Y.shape[1])
         # Only entries that are not zero now will ever change, so all trials share one array.
         self._Y = np.ascontiguousarray(Y)
         self._places = np.flatnonzero((self._Y != 0) & moving)
@@ -123,7 +114,7 @@ class _Tail:
     def loss(self, x: Array) -> tuple[float, Array]:
         Y, lengths = self.loadings(x)
         gram = Y.T @ Y
-        if not (gram.diagonal().all() and variance.is_separated(gram, self.least_separation)):
+        if not (gram.diagonal().all() and variance.is_separated(gram, self.least_apart)):
             return 0.0, np.zeros_like(x)
         weights = np.linalg.inv(gram + self.ridge)
         SY = self.source.dot(Y)

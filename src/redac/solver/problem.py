@@ -92,9 +92,15 @@ class Problem:
             constraint = each.allowed(i, constraint, V)
         return constraint
 
+    @property
+    def least_apart(self) -> float:
+        """The least separation that loadings may have: what is asked for, or can be told apart."""
+        return max(self.least_separation, variance.DISTINCT)
+
     def keeps_together(self, V: Array) -> bool:
-        """Whether loadings keep the rules for all components together."""
-        return all(each.contains(V) for each in self.couplings)
+        """Whether components are far enough apart, and keep the rules for all of them together."""
+        is_apart = variance.is_separated(V.T @ V, self.least_apart)
+        return is_apart and all(each.contains(V) for each in self.couplings)
 
     def dealt(self, V: Array, strengths: Array | None = None) -> Problem:
         """The problem for first sweeps from dense loadings V: what is shared has been dealt out.
@@ -141,6 +147,10 @@ class Problem:
     def is_better(self, value: float, other: float) -> bool:
         """Whether one value is larger than another by more than rounding."""
         return value > other + EQUAL * self.total
+
+    def is_gain(self, value: float, other: float) -> bool:
+        """Whether one value is larger than another by more than ``tol``, so that it is worth it."""
+        return value > other + self.tol * self.total
 
     @property
     def whole(self) -> Part:

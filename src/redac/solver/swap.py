@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from redac.constraints import may_enter
-from redac.solver import variance
-from redac.solver.exchange import Rest
+from redac.solver.exchange import Rest, changed_while_it_gains
 from redac.solver.problem import Problem
 from redac.sources.base import Array, Indices
 
@@ -42,17 +41,14 @@ def swap(problem: Problem, V: Array) -> Array:
     """
     if np.count_nonzero(problem.is_free & V.any(axis=0)) < 2:
         return V
-    best, value = V, problem.value(V)
-    for _ in range(problem.n_exchanges):
-        for changes in list(_promising(problem, best)):
-            tried = _changed(problem, best, changes)
-            found = -np.inf if tried is None else problem.value(tried)
-            if tried is not None and found > value + problem.tol * problem.total:
-                best, value = tried, found
-                break
-        else:
-            break
-    return best
+    return changed_while_it_gains(problem, V, _swapped)
+
+
+def _swapped(problem: Problem, V: Array) -> Iterator[Array]:
+    """The loadings after changes that promise a gain and are allowed."""
+    for changes in _promising(problem, V):
+        if (changed := _changed(problem, V, changes)) is not None:
+            yield changed
 
 
 def _promising(problem: Problem, V: Array) -> Iterator[tuple[_Change, _Change]]:
@@ -110,7 +106,4 @@ def _changed(problem: Problem, V: Array, changes: tuple[_Change, _Change]) -> Ar
         new[:, i] = alone.leading(np.where(support == leaving, entering, support))
         if not problem.constraints[i].contains(new[:, i]):
             return None
-    if not problem.keeps_together(new):
-        return None
-    least = max(problem.least_separation, variance.DISTINCT)
-    return new if variance.is_separated(new.T @ new, least) else None
+    return new if problem.keeps_together(new) else None

@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from redac.constraints import Constraint, may_join, normalized, required
-from redac.solver import variance
-from redac.solver.exchange import Rest, rest_beside
+from redac.solver.exchange import Rest, changed_while_it_gains, rest_beside
 from redac.solver.problem import Problem
 from redac.sources.base import Array, Indices
 
@@ -55,20 +54,16 @@ def transfer(problem: Problem, V: Array) -> Array:
     """
     if not problem.couplings or np.count_nonzero(problem.is_free) < 2:
         return V
-    best, value = V, problem.value(V)
     anew = _dealt_anew(problem, V)
-    if problem.value(anew) > value + problem.tol * problem.total:
-        best, value = anew, problem.value(anew)
-    for _ in range(problem.n_exchanges):
-        for gift in sorted(_gifts(problem, best), reverse=True):
-            tried = _given(problem, best, gift)
-            found = -np.inf if tried is None else problem.value(tried)
-            if tried is not None and found > value + problem.tol * problem.total:
-                best, value = tried, found
-                break
-        else:
-            break
-    return best
+    best = anew if problem.is_gain(problem.value(anew), problem.value(V)) else V
+    return changed_while_it_gains(problem, best, _transferred)
+
+
+def _transferred(problem: Problem, V: Array) -> Iterator[Array]:
+    """The loadings after gifts that are allowed, the most promising first."""
+    for gift in sorted(_gifts(problem, V), reverse=True):
+        if (given := _given(problem, V, gift)) is not None:
+            yield given
 
 
 def _dealt_anew(problem: Problem, V: Array) -> Array:
@@ -79,9 +74,7 @@ def _dealt_anew(problem: Problem, V: Array) -> Array:
     sets = problem.dealt(W, np.ones(W.shape[1])).constraints
     columns = [c.maximize(np.ascontiguousarray(w)) for c, w in zip(sets, W.T, strict=True)]
     new = np.column_stack(columns)
-    least = max(problem.least_separation, variance.DISTINCT)
-    is_fine = problem.keeps_together(new) and variance.is_separated(new.T @ new, least)
-    return new if is_fine else V
+    return new if problem.keeps_together(new) else V
 
 
 def _gifts(problem: Problem, V: Array) -> Iterator[_Gift]:
@@ -148,9 +141,7 @@ def _given(problem: Problem, V: Array, gift: _Gift) -> Array | None:
         if v is None:
             return None
         new[:, i] = v
-    least = max(problem.least_separation, variance.DISTINCT)
-    is_fine = problem.keeps_together(new) and variance.is_separated(new.T @ new, least)
-    return new if is_fine else None
+    return new if problem.keeps_together(new) else None
 
 
 def _best_on(rest: Rest, constraint: Constraint, support: Indices, v: Array) -> Array | None:
