@@ -135,7 +135,7 @@ function arrows(place, x, y, ends) {
 // Beside the tip; where the name would not end within the picture it is moved in, and off its arrow.
 function nameAt(text, tip, from, [low, high]) {
   const space = tip[0] >= from[0] ? high - tip[0] - 5 : tip[0] - 5 - low;
-  const said = cut(text, Math.min(150, Math.max(space, 95)), 11);
+  const said = cut(text, Math.min(150, space >= 100 ? space : Math.max(95, (high - low) * 0.3)), 11);
   const width = widthOf(said, 11);
   const beside = tip[0] >= from[0] ? tip[0] + 5 : tip[0] - 5 - width;
   const left = Math.max(low, Math.min(beside, high - width));
