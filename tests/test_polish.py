@@ -170,7 +170,8 @@ def test_entries_that_a_set_without_signs_does_not_want_become_zero():
 @constraints
 @ridges
 @pytest.mark.parametrize("seed", range(3))
-def test_the_gradient_is_that_of_finite_differences(constraints, ridge, seed):
+@pytest.mark.parametrize("room", [0.0, 0.1])
+def test_the_gradient_is_that_of_finite_differences(constraints, ridge, seed, room):
     S, sets = SOURCES["gram"](seed), FREE[constraints]
     V = loadings(sets, seed)
     used = np.flatnonzero(V.any(axis=1))
@@ -178,17 +179,18 @@ def test_the_gradient_is_that_of_finite_differences(constraints, ridge, seed):
     tail = module._Tail(Problem(S, sets, ridge), used, V[used], moving)
     # Away from the start the vectors are not of unit length, and the gradient must know.
     x = tail.start * np.random.default_rng(seed).uniform(0.5, 1.5, tail.start.size)
-    value, slope = tail.loss(x)
+    value, slope = tail.loss(x, room)
     full = np.zeros_like(V)
     full[used] = tail.loadings(x)[0]
     np.testing.assert_allclose(np.linalg.norm(full, axis=0), 1.0)
-    assert -value == pytest.approx(explained(matrix_of(S), full, ridge) / S.total, rel=1e-9)
+    left = room * np.linalg.slogdet(full.T @ full)[1]
+    assert -value - left == pytest.approx(explained(matrix_of(S), full, ridge) / S.total, rel=1e-9)
     step = 1e-6
     numeric = np.empty_like(x)
     for j in range(x.size):
         shift = np.zeros_like(x)
         shift[j] = step
-        numeric[j] = (tail.loss(x + shift)[0] - tail.loss(x - shift)[0]) / (2 * step)
+        numeric[j] = (tail.loss(x + shift, room)[0] - tail.loss(x - shift, room)[0]) / (2 * step)
     np.testing.assert_allclose(slope, numeric, atol=1e-7 * max(1.0, np.abs(numeric).max()))
 
 
@@ -264,6 +266,24 @@ def test_components_are_never_brought_closer_than_can_be_told_apart():
 def test_loadings_that_are_closer_than_allowed_are_not_moved():
     S, sets, V = collapsing()
     np.testing.assert_allclose(polished(S, sets, V, least=0.99), V, atol=1e-15)
+
+
+@pytest.mark.parametrize("least", [0.9, 0.3, 0.01])
+def test_loadings_at_the_edge_are_the_best_there_are(least):
+    """v₁ = c e₀ + s p, v₂ = c e₀ + s q with p, q orthogonal: their separation is s² below ½."""
+    S, sets, V = collapsing()
+    better = polished(S, sets, V, least=least)
+    p, q = np.zeros((2, 7))
+    p[1:4] = 1 / np.sqrt(3)
+    q[4:] = -1 / np.sqrt(3)
+    best = max(
+        explained(
+            matrix_of(S), np.column_stack([c * np.eye(7)[0] + s * p, c * np.eye(7)[0] + s * q]), 0.0
+        )
+        for s in np.sqrt(np.linspace(least, 1.0, 2001))
+        for c in [np.sqrt(1 - s * s)]
+    )
+    assert explained(matrix_of(S), better, 0.0) >= best - 1e-5
 
 
 def test_a_ridge_pulls_the_best_loadings_apart():
