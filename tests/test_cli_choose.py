@@ -32,13 +32,21 @@ def test_a_path_is_printed_and_written(run: Run, data: Path, tmp_path: Path) -> 
     assert b"<svg" in (folder / "path.svg").read_bytes()
     for value in expected.q2:
         assert f" {value:.3f} " in outcome.out
+    legend = outcome.out[outcome.out.index("PEV: percent") :].replace("\n", " ")
+    for column in ("PCA: ", "Q²: ", "EBIC: ", "sparseness: "):
+        assert column in legend
+    assert "stability" not in legend
+    assert "By the rule one_se: 2 components of 4 features have the best Q²" in legend
 
 
 def test_a_choice_is_said_and_its_model_written(run: Run, data: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     outcome = run("choose", data, *GRID, "--stability", 4, "--output", folder)
     assert outcome.status == 0
-    assert outcome.out.startswith("Take 2 × 4 loadings. 2 components of 4 features have the best")
+    assert outcome.out.startswith(
+        "Take --components 2 --cardinality 4: 2 components of 4 features have the best Q²"
+    )
+    assert "1 is perfect, 0 no better than the mean." in outcome.out
     model = SparsePCA.load(folder / "model.npz")
     check_summary(outcome.out, model)
     assert model.components_.shape == (2, 12)
@@ -51,7 +59,7 @@ def test_noise_is_told_from_components(run: Run, tmp_path: Path) -> None:
     np.save(tmp_path / "noise.npy", np.random.default_rng(2).standard_normal((60, 12)))
     outcome = run("choose", tmp_path / "noise.npy", *GRID)
     assert outcome.status == 0
-    assert outcome.out == "Take no component. No component predicts better than the mean.\n"
+    assert outcome.out == "Take no component: no component predicts better than the mean.\n"
     assert outcome.notes == [
         "note: to have components all the same, give one number of them to --components"
     ]
@@ -115,6 +123,8 @@ def test_a_matrix_needs_the_number_of_its_samples(run: Run, tmp_path: Path) -> N
     assert path.notes == [
         "note: no EBIC: --samples does not say how many samples are behind the matrix"
     ]
+    assert "EBIC" not in path.out
+    assert "By the rule" not in path.out
     fitted = run("fit", *of_matrix)
     assert "when --samples says how many samples" in fitted.err
     chosen = run("fit", *of_matrix, "--samples", 80)
@@ -156,7 +166,7 @@ def test_numbers_are_chosen_for_data_with_gaps(run: Run, tmp_path: Path) -> None
     np.save(tmp_path / "gaps.npy", X)
     chosen = run("choose", tmp_path / "gaps.npy", *GRID)
     assert chosen.status == 0
-    assert chosen.out.startswith("Take 2 × 4 loadings.")
+    assert chosen.out.startswith("Take --components 2 --cardinality 4: ")
     assert f"{np.isnan(X).sum()} missing cells" in chosen.err
     path = run("path", tmp_path / "gaps.npy", *GRID, "--output", tmp_path / "out")
     assert path.status == 0

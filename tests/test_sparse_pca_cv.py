@@ -51,6 +51,13 @@ def test_noise_has_no_components(tmp_path):
     assert SparsePCACV(1, 2, **FIT).fit(X).n_components_ == 1, "a number is no matter of choice"
 
 
+def test_a_feature_that_outweighs_all_others_is_named():
+    X = PLANTED * np.where(np.arange(24) == 3, 1e3, 1.0)
+    with pytest.warns(NoComponentsWarning, match=r"'x3' alone has nearly all .* standardize=True"):
+        SparsePCACV((1, 2), (2, 6), **FIT).fit(X)
+    assert SparsePCACV((1, 2), (2, 6), **FIT, standardize=True).fit(X).n_components_ == 2
+
+
 def test_the_choice_is_a_fit_and_never_explains_less_than_the_path(tmp_path):
     model = SparsePCACV(**GRID, **FIT).fit(PLANTED)
     alone = SparsePCA(2, cardinality=6, **FIT).fit(PLANTED)

@@ -242,7 +242,26 @@ def test_no_component_is_a_possible_answer(rule):
     worse = [Candidate(0, 0, 0, np.zeros(3), 0.0), Candidate(1, 2, 2, np.full(3, -0.1), 4.0)]
     choice = choose(worse, rule, 0.9)
     assert choice.candidate.n_components == 0
-    assert "no component predicts better than the mean" in choice.reason
+    because = {"ebic": "by EBIC none explains enough for its loadings"}
+    usual = "no component predicts better than the mean"
+    assert choice.reason == f"No component: {because.get(rule, usual)}."
+
+
+def test_a_component_that_is_better_than_none_only_by_chance_is_told_of():
+    by_chance = Candidate(1, 2, 2, np.array([0.3, -0.2, 0.0]))
+    candidates = [Candidate(0, 0, 0, np.zeros(3)), by_chance]
+    assert choose(candidates, "one_se", 0.9).reason == (
+        "No component: none predicts better than the mean by more than one standard error "
+        "(Q² is 0.033 at best, 1 component of 2 features)."
+    )
+    assert "had without any (Q² is 0.033 at best" in choose(candidates, "share", 0.0).reason
+
+
+def test_features_that_are_allowed_and_not_used_are_not_counted():
+    fewer = Candidate(2, 6, 9, np.full(3, 0.5), -9.0)
+    for rule in ("best", "one_se", "share", "ebic"):
+        reason = choose([fewer], rule, 0.9).reason
+        assert reason.startswith("2 components of at most 6 features: no other numbers were tried")
 
 
 @pytest.mark.parametrize("rule", ["best", "one_se", "share", "ebic"])

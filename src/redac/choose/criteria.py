@@ -54,7 +54,8 @@ class Candidate:
             return "no component"
         components = "1 component" if self.n_components == 1 else f"{self.n_components} components"
         features = "1 feature" if self.cardinality == 1 else f"{self.cardinality} features"
-        return f"{components} of {features}"
+        are_all_used = self.nonzeros == self.n_components * self.cardinality
+        return f"{components} of {features if are_all_used else f'at most {features}'}"
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def choose(candidates: Sequence[Candidate], rule: str, share: float) -> Choice:
         chosen, why = _by_prediction(candidates, rule, share)
         is_worse = chosen.q2 < 0.0
     if chosen.n_components == 0:
-        return Choice(chosen, "No component: no component predicts better than the mean.")
+        return Choice(chosen, f"No component: {_why_none(candidates, rule)}.")
     if len(candidates) == 1:
         measure = f"EBIC {chosen.ebic:.1f}" if rule == "ebic" else f"Q² {chosen.q2:.3f}"
         said = f"{chosen}: no other numbers were tried ({measure})."
@@ -138,8 +139,21 @@ def _by_prediction(
     if chosen is best:
         why = f"the best Q² ({best.q2:.3f}), and nothing simpler is within one standard error"
         return best, f"{_verb(best, 'have')} {why}"
-    why = f"{_verb(chosen, 'are')} the simplest within one standard error of {top}"
+    why = f"{_verb(chosen, 'have')} the fewest loadings within one standard error of {top}"
     return chosen, f"with Q² {chosen.q2:.3f} {why}"
+
+
+def _why_none(candidates: Sequence[Candidate], rule: str) -> str:
+    """Why no component is chosen."""
+    if rule == "ebic":
+        return "by EBIC none explains enough for its loadings"
+    best = max(candidates, key=lambda each: each.q2)
+    if best.q2 <= 0.0:
+        return "no component predicts better than the mean"
+    at_best = f"Q² is {best.q2:.3f} at best, {best}"
+    if rule == "share":
+        return f"the share that is to be kept is had without any ({at_best})"
+    return f"none predicts better than the mean by more than one standard error ({at_best})"
 
 
 def _simplicity(candidate: Candidate) -> tuple[int, int]:
@@ -159,5 +173,5 @@ def _is_close(candidate: Candidate, best: Candidate) -> bool:
 
 def _verb(chosen: Candidate, several: str) -> str:
     """The verb for several components, or for one."""
-    one = {"have": "has", "are": "is", "predict": "predicts"}
+    one = {"have": "has", "predict": "predicts"}
     return one[several] if chosen.n_components == 1 else several

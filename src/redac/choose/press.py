@@ -8,8 +8,6 @@ are fitted without that cell. Nothing has to be fitted again for it. With H = V(
 equals deleting each cell in turn. Where H_jj is one, the other cells say nothing of cell j and the
 mean predicts it. Summed over rows only their scatter matrix S is needed, as Σ_t (z − Hz)_j² is the
 j-th diagonal entry of (I − H)S(I − H).
-
-Rows with gaps would need sums over their own known cells; ``press_of_rows`` is where they belong.
 """
 
 from __future__ import annotations

@@ -32,6 +32,8 @@ __all__ = ["SparsePCACV"]
 _MOST_COMPONENTS = 10
 _N_CARDINALITIES = 10
 _MOST_FEATURES = 200
+# A feature with so much of the variance leaves nothing for others to be seen by.
+_NEARLY_ALL = 0.9
 
 
 class SparsePCACV(ComponentModel):
@@ -283,9 +285,20 @@ class SparsePCACV(ComponentModel):
         self.search_history_ = spread([], np.zeros((d, 0)))
         self.scaled_covariance_, self.variance_limits_ = None, np.ones(2)
         warn_user(
-            "No component was chosen: no component predicts better than the mean. To have some all "
-            "the same, give n_components as a number.",
+            f"{self.reason_}{self._scale_hint(source)} To have some all the same, give "
+            "n_components as a number.",
             NoComponentsWarning,
+        )
+
+    def _scale_hint(self, source: Source) -> str:
+        """Where one feature has nearly all of the variance, no other one can speak for it."""
+        share = float(source.diagonal.max()) / source.total if source.total > 0 else 0.0
+        if share < _NEARLY_ALL or source.n_features == 1:
+            return ""
+        name = self._feature_names()[int(source.diagonal.argmax())]
+        return (
+            f" {name!r} alone has nearly all of the variance; with standardize=True all "
+            "features count alike."
         )
 
 

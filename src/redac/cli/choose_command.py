@@ -6,7 +6,14 @@ import argparse
 from typing import Any
 
 from redac.cli import fitting
-from redac.cli.choosing import RULES, add_grid_options, add_stability, check_numbers, chooser
+from redac.cli.choosing import (
+    RULES,
+    add_grid_options,
+    add_stability,
+    check_numbers,
+    chooser,
+    recommendation,
+)
 from redac.cli.fit import RESULT, conclude
 from redac.cli.inputs import read_data
 from redac.cli.results import add_force, answer, check_folder
@@ -65,12 +72,10 @@ def run(options: argparse.Namespace) -> int:
     is_whole = not model.interrupted_
     if model.n_components_ == 0:
         terminal.note("to have components all the same, give one number of them to --components")
-        text = "Take no component. No component predicts better than the mean."
-        answer(options, lambda: terminal.sentences([text]), lambda: {"choice": choice})
+        said = recommendation(model)
+        answer(options, lambda: terminal.sentences(said), lambda: {"choice": choice})
     else:
         if not options.json:
-            terminal.sentences(
-                [f"Take {model.n_components_} × {model.cardinality_} loadings. {model.reason_}"]
-            )
+            terminal.sentences(recommendation(model))
         is_whole &= conclude(options, model.as_sparse_pca(), table, is_covariance, choice=choice)
     return 0 if is_whole else INTERRUPTED

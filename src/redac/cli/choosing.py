@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 RULES = ("one_se", "best", "share", "ebic")
 _DEFAULT_CARDINALITY = 10
+ABOUT_Q2 = (
+    "Q²: cells that are held out are predicted from the other cells of their rows; 1 is perfect, 0 "
+    "no better than the mean."
+)
 # With fewer rows than two for each of five folds nothing is to be learnt.
 _FEWEST_ROWS = 10
 # A choice among all places takes some hundred fits: about ten seconds at this many cells of data in
@@ -125,9 +129,18 @@ def chooser(options: argparse.Namespace, rule: str, **further: Any) -> SparsePCA
     )
 
 
+def recommendation(model: SparsePCACV) -> list[str]:
+    """What to take, why, and what that goes by; a sentence or two on each line."""
+    if model.n_components_ == 0:
+        return [f"Take {model.reason_[0].lower()}{model.reason_[1:]}"]
+    sizes = f"--components {model.n_components_} --cardinality {model.cardinality_}"
+    said = [f"Take {sizes}: {model.reason_}"]
+    return [*said, ABOUT_Q2] if "Q²" in model.reason_ else said
+
+
 def settle_numbers(options: argparse.Namespace, table: Table, is_covariance: bool) -> Settled:
     """Choose the numbers that ``redac fit`` was not given; set them, and say why."""
-    why = _why_not(options, table, is_covariance)
+    why, is_doubtful = _why_not(options, table, is_covariance), False
     if why is None:
         model = chooser(options, "ebic" if is_covariance else "one_se", **_further(options))
         fitting.fit_table(model, options, table, is_covariance)
@@ -140,13 +153,13 @@ def settle_numbers(options: argparse.Namespace, table: Table, is_covariance: boo
             return Settled(f"{early} {why}", True, model.as_sparse_pca())
         if model.interrupted_:
             raise KeyboardInterrupt
-    is_doubtful = why is None
+        why, is_doubtful = f"{model.reason_.rstrip('.')}; what follows may be noise.", True
     d = table.values.shape[1]
     options.cardinality = min(_DEFAULT_CARDINALITY, max(1, math.ceil(d / 3)))
     what = "1 feature" if options.cardinality == 1 else f"{options.cardinality} features"
     text = (
-        f"{why or 'No component predicts better than the mean: what follows may be noise.'} Each "
-        f"component has at most {what}; choose yourself with --cardinality or --l1-bound."
+        f"{why} Each component has at most {what}; choose yourself with --cardinality or "
+        "--l1-bound."
     )
     return Settled(text, is_doubtful)
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from redac.cli import fitting
-from redac.cli.choosing import add_grid_options, check_numbers, chooser
+from redac.cli.choosing import ABOUT_Q2, add_grid_options, check_numbers, chooser
 from redac.cli.inputs import about_rows, command_line, read_data
 from redac.cli.results import add_force, answer, check_folder
 from redac.cli.signals import INTERRUPTED
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 _TABLE, _PATH, _PICTURE, _REPORT = "path.csv", "path.redac", "path.svg", "report.html"
 _RESULT = (_TABLE, _PATH, _PICTURE, _REPORT)
+# What the columns of the table are, in its order.
+_LEGEND = {
+    "pev": "PEV: percent of the variance explained",
+    "pev_pca": "PCA: by as many principal components",
+    "q2": ABOUT_Q2.removesuffix("."),
+    "ebic": "EBIC: fit weighed against loadings, smaller is better, 0 without components",
+    "index_of_sparseness": "sparseness: PEV × PCA × share of zeros, as shares",
+    "stability": "stability: 1 where halves of the rows use the same features, 0 as if by chance",
+}
 
 
 def add_to(commands: Any) -> None:
@@ -60,6 +69,11 @@ def run(options: argparse.Namespace) -> int:
     terminal.notes(caught)
     if is_covariance and fitting.sample_count(options) is None:
         terminal.note("no EBIC: --samples does not say how many samples are behind the matrix")
+
+    def show() -> None:
+        terminal.path_table(path.table)
+        terminal.sentences(_remarks(path))
+
     if path.interrupted:
         terminal.note("interrupted; the table has what was done by then")
     try:
@@ -68,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     finally:
         answer(
             options,
-            lambda: terminal.path_table(path.table),
+            show,
             lambda: {"path": rows_document(path.table), "interrupted": path.interrupted},
         )
     return INTERRUPTED if path.interrupted else 0
@@ -91,6 +105,17 @@ def _path(options: argparse.Namespace, table: Table, is_covariance: bool) -> Spa
         nonnegative=options.nonnegative,
         standardize=options.standardize,
     )
+
+
+def _remarks(path: SparsityPath) -> list[str]:
+    """What the columns are, and what the usual rule would take."""
+    from redac.choose.criteria import choose
+
+    said = [f"{text}." for name, text in _LEGEND.items() if name in path.table]
+    if path.fold_scores is None and "ebic" not in path.table:
+        return said
+    rule = "one_se" if path.fold_scores is not None else "ebic"
+    return [*said, f"By the rule {rule}: {choose(path.candidates(), rule, 1.0).reason}"]
 
 
 def _write(

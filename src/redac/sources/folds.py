@@ -3,9 +3,6 @@
 Where S fits into memory, one pass over the data finds the scatter of every fold, and joining those
 of the others gives what a fit without the fold needs. Otherwise weights of zero leave rows out, and
 each fold reads the data again.
-
-Data with gaps need folds of hidden cells in place of rows; they would be another way to make the
-``Fold`` objects of this module.
 """
 
 from __future__ import annotations
