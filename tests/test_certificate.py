@@ -24,7 +24,7 @@ from redac.certificate.roots import roots
 from redac.certificate.rounding import eigenvalue_margin
 from redac.certificate.rounds import on_supports
 from redac.certificate.single import conditional, excluded, sparse_bound
-from redac.certificate.splits import Split
+from redac.certificate.splits import Shared, Split, _SmoothSplit, best_split
 from redac.certificate.tree import Incumbent
 from redac.certificate.unions import Matrix, union_bound
 from redac.datasets import load_pitprops
@@ -254,11 +254,16 @@ def test_no_split_gives_a_bound_below_any_loadings():
         if rng.random() < 0.6:
             L = np.hstack([A.T, np.zeros((d, d))])[:, :d] if len(A) <= d else L
             L = projector(V) @ L if rng.random() < 0.5 else L
-        split = Split.of(S, r, L)
-        bound = split.rest + sum(split.N[j, j] for j in shared)
+        prices = rng.exponential(rng.choice([0.0, 0.1, 1.0]) * np.trace(S), d)
+        prices[rng.random(d) < 0.3] = 0.0
+        split = Split.of(S, r, L, prices)
+        used = len(shared) + sum(map(len, own))
+        bound = split.rest + split.paid(np.arange(d), used)
+        bound += sum(split.priced.diagonal(np.array(sorted(shared), dtype=np.intp)))
         for T in own:
-            part = Portion(len(T), (), tuple(range(d))).listed()
-            bound += part.bound(split.N)
+            part = Portion(len(T), (), tuple(range(d)))
+            part = part.listed() if rng.random() < 0.7 else part
+            bound += part.bound(split.priced)
         assert bound >= explained(S, V) - 1e-12 * np.trace(S)
 
 
@@ -312,8 +317,8 @@ def test_a_wrong_split_would_be_seen(monkeypatch):
     S = covariance(7, 0, correlation=True)
     V = best_by_all_supports(S, (2, 3), 0)
 
-    def too_low(S, r, L):
-        found = honest(S, r, L)
+    def too_low(S, r, L, prices=None):
+        found = honest(S, r, L, prices)
         return replace(found, rest=found.rest - 0.6 * np.trace(S))
 
     honest = Split.of
@@ -321,6 +326,52 @@ def test_a_wrong_split_would_be_seen(monkeypatch):
     monkeypatch.setattr("redac.certificate.api._Work._improve", lambda self: None)
     result = certificate(S, np.eye(7)[:2], cardinality=(2, 3), time_limit=60)
     assert result.upper_bound < 100 * explained(S, V) / 7 - 1e-3
+
+
+def test_a_price_paid_too_late_would_be_seen(monkeypatch):
+    """Parts that pay, while nothing is added for that, bound less than there is."""
+    S = covariance(7, 0, correlation=True)
+    V = best_by_all_supports(S, (2, 3), 0)
+    monkeypatch.setattr("redac.certificate.splits.Split.paid", lambda self, allowed, count: 0.0)
+    monkeypatch.setattr("redac.certificate.api._Work._improve", lambda self: None)
+    result = certificate(S, np.eye(7)[:2], cardinality=(2, 3), time_limit=60)
+    assert result.upper_bound < 100 * explained(S, V) / 7 - 1e-3
+
+
+def test_slopes_of_a_priced_split_are_those_of_its_value():
+    rng = np.random.default_rng(3)
+    d, S = 6, covariance(6, 2)
+    sets = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
+    shared = Shared(np.array([0]), np.array([2, 3, 5]), 2, 5)
+    smooth = _SmoothSplit(S, 2, [sets], [2], shared, 0.1, priced=True)
+    x = rng.standard_normal(d * d + d)
+    slope = smooth(x)[1]
+    for direction in rng.standard_normal((5, x.size)):
+        step = 1e-6 * direction
+        change = (smooth(x + step)[0] - smooth(x - step)[0]) / 2e-6
+        assert change == pytest.approx(slope @ direction, rel=1e-5, abs=1e-7)
+
+
+def test_prices_keep_components_from_using_the_same_variables():
+    """Two components, each best on the same variables, one of which may have them."""
+    rng = np.random.default_rng(8)
+    A = rng.standard_normal((4, 6))
+    S = A.T @ A / np.trace(A.T @ A)
+    parts = tuple(Portion(3, (), tuple(range(6))).listed() for _ in range(2))
+    alone = [(parts[0].binding, 2)]
+    nothing = np.zeros(0, dtype=np.intp)
+    shared = Shared(nothing, nothing, 0, 6)
+    start = Split.clipped(S, 2, np.linalg.norm(S), 0.0)
+    bounds = {}
+    for priced in (False, True):
+        split = best_split(S, 2, alone, shared, start, fresh=True, priced=priced)
+        paid = split.paid(np.arange(6), 6)
+        bounds[priced] = split.rest + paid + sum(part.bound(split.priced) for part in parts)
+    best = max(
+        sum(np.linalg.eigvalsh(S[np.ix_(T, T)])[-1] for T in (T, np.setdiff1d(range(6), T)))
+        for T in itertools.combinations(range(6), 3)
+    )
+    assert best <= bounds[True] < bounds[False] - 0.2 * (bounds[False] - best)
 
 
 def test_disjoint_components_are_solved():

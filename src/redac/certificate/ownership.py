@@ -11,6 +11,8 @@ So P ⪯ Q, and for every positive semi-definite N
     Tr(SP) = Tr((S − N)P) + Tr(NP) ≤ KyFan_r(S − N) + Σ aᵢᵀNaᵢ + Σ_O N_jj.
 
 Each of the last terms is bounded as a single component is, with all that is known of its support.
+As no variable belongs to two of the parts, a price for each variable may be subtracted from the
+parts that use it, and added once.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import numpy as np
 from redac.certificate.families import Family
 from redac.certificate.flags import FlagNode, Subproblem
 from redac.certificate.portions import Portion, indices
-from redac.certificate.splits import Shared, Split, best_split
+from redac.certificate.splits import Priced, Shared, Split, best_split
 from redac.certificate.tree import Incumbent, Node
 from redac.certificate.unions import Matrix, union_bound
 
@@ -104,6 +106,11 @@ class OwnershipNode(Node):
             for parts in (taken, left)
         ]
 
+    @property
+    def _used(self) -> int:
+        """How many variables all parts use together, at most."""
+        return sum(part.size for part in self.parts)
+
     def _alike(self, i: int, at: int) -> bool:
         if i == at:
             return True
@@ -120,7 +127,7 @@ class OwnershipNode(Node):
             if part.size:
                 kinds[part] = kinds.get(part, 0) + 1
         open_ones = [(part.binding, count) for part, count in kinds.items()]
-        common = Shared(indices(shared.inside), indices(shared.free), shared.missing)
+        common = Shared(indices(shared.inside), indices(shared.free), shared.missing, self._used)
         split = start
         if len(S) <= _LARGEST_ORDER:
             split = best_split(
@@ -130,11 +137,13 @@ class OwnershipNode(Node):
                 common,
                 start,
                 fresh=fresh,
+                # Where supports are not listed, little is known of what the best of them pay.
+                priced=all(part.sets is not None for part in kinds),
                 target=incumbent.threshold,
                 deadline=incumbent.deadline,
             )
         self.guess.latest = split
-        bounds = [part.searched_bound(split.N, incumbent.deadline) for part in self.parts]
+        bounds = [part.searched_bound(split.priced, incumbent.deadline) for part in self.parts]
         return replace(self, split=split, age=0)._bounded(incumbent, bounds)
 
     def _bounded(self, incumbent: Incumbent, known: Sequence[float] = ()) -> OwnershipNode:
@@ -142,22 +151,23 @@ class OwnershipNode(Node):
         limit = incumbent.threshold
         if self.split is None or any(part.is_empty for part in self.parts):
             return replace(self, bound=limit)
-        rest, N = self.split.rest, self.split.N
-        parts = list(self.parts)
-        bounds = list(known) or [part.bound(N) for part in parts]
+        parts, priced = list(self.parts), self.split.priced
+        bounds = list(known) or [part.bound(priced) for part in parts]
         for _ in range(_ROUNDS):
+            allowed = indices(sorted({j for part in parts for j in part.all}))
+            rest = self.split.rest + self.split.paid(allowed, self._used)
             if rest + sum(bounds) <= limit:
                 return replace(self, bound=limit)
             before = [len(part.free) for part in parts]
             for i, part in enumerate(parts):
                 left = limit - rest - (sum(bounds) - bounds[i])
-                parts[i], bounds[i] = part.narrowed(N, left, bounds[i])
+                parts[i], bounds[i] = part.narrowed(priced, left, bounds[i])
             if before == [len(part.free) for part in parts]:
                 break
             parts = _apart(parts)
             if any(part.is_empty for part in parts):
                 return replace(self, bound=limit)
-            bounds = [min(b, part.bound(N)) for b, part in zip(bounds, parts, strict=True)]
+            bounds = [min(b, part.bound(priced)) for b, part in zip(bounds, parts, strict=True)]
         node = replace(self, parts=tuple(parts))
         bound = max(min(self.bound, rest + sum(bounds), node._union()), limit)
         return replace(node, bound=bound, pivot=node._next())
@@ -173,7 +183,7 @@ class OwnershipNode(Node):
         joint = [own[i] for i, k in enumerate(self.cardinalities) if own[i].size < k]
         if not apart:
             return bound
-        alone = sum(part.bound(self.matrix.S) for part in apart)
+        alone = sum(part.bound(Priced.free(self.matrix.S)) for part in apart)
         return min(bound, alone + (self._together(joint, common) if joint else 0.0))
 
     def _together(self, own: Sequence[Portion], common: Portion) -> float:
@@ -222,12 +232,11 @@ class OwnershipNode(Node):
             if time.monotonic() > incumbent.deadline:
                 return np.inf
             kept = np.clip(values - floor * top, 0.0, max(cap - floor, 0.0) * top)
-            N = (vectors * kept) @ vectors.T
-            total = float(np.sort(values - kept)[-r:].sum()) + shared.bound(N)
+            priced = Priced.free((vectors * kept) @ vectors.T)
+            total = float(np.sort(values - kept)[-r:].sum()) + shared.bound(priced)
             for part in self.parts[:-1]:
                 if part.size:
-                    support = part.binding(N)[0]
-                    total += float(np.linalg.eigvalsh(N[np.ix_(support, support)])[-1])
+                    total += float(priced.largest(part.binding(priced)[:1])[0])
             return total
 
         cap = min(_CAPS, key=lambda cap: promise(cap, 0.0))

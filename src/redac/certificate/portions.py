@@ -8,9 +8,9 @@ from math import comb
 
 import numpy as np
 
-from redac.certificate.dual import blocks
 from redac.certificate.power import binding_supports
 from redac.certificate.single import SingleNode, lowered, sifted, sparse_bound
+from redac.certificate.splits import Priced
 from redac.certificate.tree import Incumbent, Tree
 from redac.certificate.unions import Matrix, union_bound
 from redac.sources.base import Array, Indices
@@ -89,39 +89,41 @@ class Portion:
         free = tuple(j for j in self.free if j != x)
         return replace(self, inside=(*self.inside, x), free=free).listed()
 
-    def bound(self, N: Array) -> float:
-        """What it explains of N at most, if nothing is known of the others."""
+    def bound(self, priced: Priced) -> float:
+        """What it explains of N at most, less what it pays, if nothing is known of the others."""
+        inside, free = indices(self.inside), indices(self.free)
         if self.shared:
-            own = np.sort(N.diagonal()[list(self.free)])[::-1]
-            return float(N.diagonal()[list(self.inside)].sum() + own[: self.missing].sum())
+            worth = np.sort(np.maximum(priced.diagonal(free), 0.0))[::-1]
+            return float(priced.diagonal(inside).sum() + worth[: self.missing].sum())
         if self.size == 0:
             return 0.0
         if self.sets is not None:
-            return float(_largest(N, self.sets).max())
-        inside, free = indices(self.inside), indices(self.free)
+            return float(priced.largest(self.sets).max())
+        paid = priced.least_paid(inside, free, self.missing)
         if inside.size and not self.is_settled:
-            return union_bound(Matrix(N), 1, self.size, inside, free)
+            return union_bound(Matrix(priced.N), 1, self.size, inside, free) - paid
         chosen = indices(self.all)
-        return sparse_bound(N[np.ix_(chosen, chosen)], self.size)
+        return sparse_bound(priced.N[np.ix_(chosen, chosen)], self.size) - paid
 
-    def searched_bound(self, N: Array, deadline: float) -> float:
+    def searched_bound(self, priced: Priced, deadline: float) -> float:
         """The same by a search of its own."""
         if self.shared or self.sets is not None or self.is_settled:
-            return self.bound(N)
+            return self.bound(priced)
+        N, inside, free = priced.N, indices(self.inside), indices(self.free)
         V = np.zeros((len(N), 1))
-        support = self.binding(N)[0]
+        support = self.binding(priced)[0]
         V[support, 0] = np.linalg.eigh(N[np.ix_(support, support)])[1][:, -1]
-        root = SingleNode(
-            float(np.linalg.norm(N)), N, self.size, indices(self.inside), indices(self.free)
-        )
+        root = SingleNode(float(np.linalg.norm(N)), N, self.size, inside, free)
         tolerance = _TOLERANCE * float(np.trace(N))
         tree = Tree([root], Incumbent(N, V, tolerance, deadline))
-        return min(tree.run(most_nodes=_MOST_NODES).bound, self.bound(N))
+        found = tree.run(most_nodes=_MOST_NODES).bound
+        paid = priced.least_paid(inside, free, self.missing)
+        return min(found - paid, self.bound(priced))
 
-    def narrowed(self, N: Array, limit: float, above: float) -> tuple[Portion, float]:
+    def narrowed(self, priced: Priced, limit: float, above: float) -> tuple[Portion, float]:
         """Without sets that lead nowhere, and with a bound, if the others leave it ``limit``."""
         if self.sets is not None:
-            values = _largest(N, self.sets)
+            values = priced.largest(self.sets)
             keep = values > limit
             if not keep.any():
                 return self, min(above, float(values.max()))
@@ -129,33 +131,34 @@ class Portion:
             return part, min(above, float(values.max()))
         if self.is_settled or self.size == 0:
             return self, above
-        if self.shared:
-            own = N.diagonal()
-            spare = limit - (above - float(np.sort(own[list(self.free)])[-self.missing]))
-            return replace(self, free=tuple(j for j in self.free if own[j] >= spare)), above
         inside, free = indices(self.inside), indices(self.free)
+        if self.shared:
+            worth = priced.diagonal(free)
+            last = float(np.sort(np.maximum(worth, 0.0))[-self.missing])
+            spare = limit - (self.bound(priced) - last)
+            return replace(self, free=tuple(free[worth >= spare].tolist())), above
+        # Every set pays so much: what is left of N must be that much more.
+        paid = priced.least_paid(inside, free, self.missing)
+        N, limit, above = priced.N, limit + paid, above + paid
         kept, lifted = sifted(N, inside, free, self.size, limit)
         part = replace(self, free=tuple(kept.tolist())).listed()
         if lifted is None:
-            return part, above
+            return part, above - paid
         if kept.size < self.missing or sparse_bound(lifted, self.missing) <= limit:
-            return part, min(above, limit)
+            return part, min(above, limit) - paid
         if inside.size == 0:
-            return part, above
-        return part, lowered(N, inside, kept, self.size, limit, above)
+            return part, above - paid
+        return part, lowered(N, inside, kept, self.size, limit, above) - paid
 
-    def binding(self, N: Array) -> Indices:
-        """Sets on which N has large eigenvalues, the largest first."""
+    def binding(self, priced: Priced) -> Indices:
+        """Sets that bind: on which N has large eigenvalues beside the prices, the largest first."""
         if self.sets is None and not self.is_settled:
-            found = binding_supports(N, self.size, indices(self.inside), indices(self.free))
+            inside, free = indices(self.inside), indices(self.free)
+            found = binding_supports(priced.N, self.size, inside, free)
         else:
             found = self.sets if self.sets is not None else indices([sorted(self.all)])
-        order = np.argsort(-_largest(N, found), kind="stable")
+        order = np.argsort(-priced.largest(found), kind="stable")
         return found[order[:_BINDING]]
-
-
-def _largest(N: Array, sets: Indices) -> Array:
-    return np.asarray(np.linalg.eigvalsh(blocks(N, sets))[:, -1], dtype=np.float64)
 
 
 def indices(chosen: object) -> Indices:

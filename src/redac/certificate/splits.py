@@ -4,8 +4,11 @@ For orthogonal parts Q = Σ aᵢaᵢᵀ + I_O with P ⪯ Q, and for every N = LL
 
     Tr(SP) = Tr((S − N)P) + Tr(NP) ≤ KyFan_r(S − N) + Σ aᵢᵀNaᵢ + Σ_O N_jj.
 
-The right side is bounded by the largest that each part can be, which is convex in N. It is lowered
-for lists of supports that bind; whatever N comes out proves a bound for all supports.
+The right side is bounded by the largest that each part can be, which is convex in N. The parts do
+not overlap, so each variable is used once or not at all: with a price for every variable, a part
+pays for what it uses, and all of them together no more than the prices of so many variables as they
+use. N and the prices are lowered for lists of supports that bind; whatever comes out proves a bound
+for all supports.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from redac.certificate.dual import blocks
-from redac.certificate.rounding import eigenvalue_margin
+from redac.certificate.rounding import EPSILON, eigenvalue_margin
 from redac.certificate.smooth import fermi, fermi_rows, soft_maximum
 from redac.sources.base import Array, Indices
 
@@ -26,31 +29,73 @@ from redac.sources.base import Array, Indices
 _STAGES = ((1e-2, 30), (1e-3, 40), (2e-4, 40))
 # A start that is not the end of a search nearby needs a multiplier that can still turn.
 _RIDGE = 1e-3
+# Prices are squares, the first ones this share of the largest eigenvalue: at zero none would turn.
+_FIRST_PRICE = 1e-4
 # A finer temperature lowers the bound by a few temperatures; farther from the target a region is
 # divided instead.
 _HOPELESS = 10.0
 
-# The supports of one part that bind for N, one row each.
-Binding = Callable[[Array], Indices]
+
+@dataclass(frozen=True)
+class Priced:
+    """A matrix N and what a part pays for each variable that it uses; no price is negative."""
+
+    N: Array
+    prices: Array
+
+    @classmethod
+    def free(cls, N: Array) -> Priced:
+        """Nothing is paid."""
+        return cls(N, np.zeros(len(N)))
+
+    def largest(self, sets: Indices) -> Array:
+        """The largest eigenvalue of N on each set, less the prices of the set."""
+        values = np.linalg.eigvalsh(blocks(self.N, sets))[:, -1]
+        return np.asarray(values - self.prices[sets].sum(axis=1), dtype=np.float64)
+
+    def diagonal(self, chosen: Indices) -> Array:
+        """What single variables are worth, less their prices."""
+        return np.asarray(self.N.diagonal()[chosen] - self.prices[chosen], dtype=np.float64)
+
+    def least_paid(self, inside: Indices, free: Indices, missing: int) -> float:
+        """The least that a set pays with some variables and so many others of a list."""
+        cheapest = np.sort(self.prices[free])[:missing]
+        return float(self.prices[inside].sum() + cheapest.sum())
+
+
+# The supports of one part that bind, one row each.
+Binding = Callable[[Priced], Indices]
 
 
 @dataclass(frozen=True)
 class Split:
-    """What S − N explains at most, N, and its factor."""
+    """What S − N explains at most, N with the prices, and its factor."""
 
     rest: float
-    N: Array
+    priced: Priced
     L: Array
 
+    @property
+    def N(self) -> Array:
+        return self.priced.N
+
+    def paid(self, allowed: Indices, count: int) -> float:
+        """The most that parts pay which together use so many of the allowed variables, each once."""
+        prices = np.sort(self.priced.prices[allowed])[::-1]
+        # Every sum of prices in the bound is rounded, and that of a variable is in one for each
+        # part at most.
+        margin = 16.0 * len(self.N) * EPSILON * float(self.priced.prices.sum())
+        return float(prices[:count].sum()) + len(self.N) * margin
+
     @classmethod
-    def of(cls, S: Array, r: int, L: Array) -> Split:
+    def of(cls, S: Array, r: int, L: Array, prices: Array | None = None) -> Split:
         """N = LLᵀ; that it is this exactly is not assumed: the rest is computed from it."""
         N = L @ L.T
         N = (N + N.T) / 2
         rest = float(np.linalg.eigvalsh(S - N)[-r:].sum())
         # An eigenvalue −δ of N is repaired by δI, at a cost that the last margin covers.
         margin = 2.0 * eigenvalue_margin(S - N, r) + len(S) * eigenvalue_margin(N)
-        return cls(rest + margin, N, L)
+        return cls(rest + margin, Priced(N, np.zeros(len(S)) if prices is None else prices), L)
 
     @classmethod
     def clipped(cls, S: Array, r: int, cap: float, floor: float) -> Split:
@@ -62,11 +107,15 @@ class Split:
 
 @dataclass(frozen=True)
 class Shared:
-    """Some variables are shared, and at most ``count`` of the free ones."""
+    """Some variables are shared, and at most ``count`` of the free ones.
+
+    ``used``: so many variables all parts use together, at most.
+    """
 
     inside: Indices
     free: Indices
     count: int
+    used: int
 
 
 def best_split(
@@ -77,16 +126,19 @@ def best_split(
     start: Split,
     *,
     fresh: bool,
+    priced: bool,
     target: float = -np.inf,
     deadline: float = np.inf,
 ) -> Split:
     """Lower the bound from a start, with the supports that bind on the way.
 
     ``parts`` come with the number of components that are alike; the work ends below ``target``.
+    Without ``priced`` all prices are zero.
     """
-    peak = float(np.linalg.eigvalsh(S)[-1])
-    L = start.L
-    lists = [binding(start.N) for binding, _ in parts]
+    d, peak = len(S), float(np.linalg.eigvalsh(S)[-1])
+    roots = np.sqrt(start.priced.prices + _FIRST_PRICE * peak) if priced else np.zeros(d)
+    x = np.append(start.L.ravel(), roots)
+    lists = [binding(start.priced) for binding, _ in parts]
     counts = [count for _, count in parts]
 
     def stop(intermediate_result: OptimizeResult) -> None:
@@ -95,20 +147,21 @@ def best_split(
 
     for temperature, steps in _STAGES if fresh else _STAGES[1:]:
         found = minimize(
-            _SmoothSplit(S, r, lists, counts, shared, temperature * peak),
-            L.ravel(),
+            _SmoothSplit(S, r, lists, counts, shared, temperature * peak, priced=priced),
+            x,
             jac=True,
             method="L-BFGS-B",
             callback=stop,
             options={"maxiter": steps, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-9},
         )
-        L = found.x.reshape(L.shape)
-        N = L @ L.T
+        x = found.x
+        L = x[:-d].reshape(d, d)
+        now = Priced(L @ L.T, x[-d:] ** 2)
         hopeless = found.fun > target + _HOPELESS * temperature * peak
         if hopeless or found.fun <= target or time.monotonic() > deadline:
             break
-        lists = [joined(known, each(N)) for known, (each, _) in zip(lists, parts, strict=True)]
-    return Split.of(S, r, L)
+        lists = [joined(known, each(now)) for known, (each, _) in zip(lists, parts, strict=True)]
+    return Split.of(S, r, x[:-d].reshape(d, d), x[-d:] ** 2)
 
 
 def joined(rows: Indices, more: Indices) -> Indices:
@@ -127,6 +180,8 @@ class _SmoothSplit:
         counts: Sequence[int],
         shared: Shared,
         temperature: float,
+        *,
+        priced: bool,
     ) -> None:
         self.S = S
         self.r = r
@@ -134,27 +189,39 @@ class _SmoothSplit:
         self.counts = counts
         self.shared = shared
         self.temperature = temperature
+        self.priced = priced
 
     def __call__(self, x: Array) -> tuple[float, Array]:
         d, shared = len(self.S), self.shared
-        L = x.reshape(d, d)
-        N = L @ L.T
+        L, roots = x[:-d].reshape(d, d), x[-d:]
+        N, prices = L @ L.T, roots * roots
         values, vectors = np.linalg.eigh(self.S - N)
         total, occupied = fermi(values, self.r, self.temperature)
         slope = -(vectors * occupied) @ vectors.T
+        falls = np.zeros(d)
+        if self.priced:
+            paid, falls = fermi(prices, min(shared.used, d), self.temperature)
+            total += paid
         for sets, count in zip(self.lists, self.counts, strict=True):
             values, axes = np.linalg.eigh(blocks(N, sets))
             each, share = fermi_rows(values, 1, self.temperature)
-            value, weights = soft_maximum(each, self.temperature)
+            value, weights = soft_maximum(each - prices[sets].sum(axis=1), self.temperature)
             total += count * value
+            uses = np.repeat(count * weights, sets.shape[1])
+            falls = falls - np.bincount(sets.ravel(), uses, minlength=d)
             R = (axes * (count * weights[:, None] * share)[:, None, :]) @ axes.transpose(0, 2, 1)
             places = sets[:, :, None] * d + sets[:, None, :]
             slope += np.bincount(places.ravel(), R.ravel(), minlength=d * d).reshape(d, d)
-        own = N.diagonal()
+        own = N.diagonal() - prices
         total += float(own[shared.inside].sum())
-        slope[shared.inside, shared.inside] += 1.0
+        taken = np.zeros(d)
+        taken[shared.inside] = 1.0
         if shared.count and shared.free.size:
-            value, taken = fermi(own[shared.free], shared.count, self.temperature)
+            # Those that are not worth their price are left out.
+            nothing = np.zeros(shared.count if self.priced else 0)
+            worth = np.append(own[shared.free], nothing)
+            value, shares = fermi(worth, shared.count, self.temperature)
             total += value
-            slope[shared.free, shared.free] += taken
-        return total, (2.0 * slope @ L).ravel()
+            taken[shared.free] += shares[: shared.free.size]
+        slope[np.arange(d), np.arange(d)] += taken
+        return total, np.append((2.0 * slope @ L).ravel(), 2.0 * (falls - taken) * roots)
