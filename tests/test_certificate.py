@@ -24,7 +24,7 @@ from redac.certificate.roots import roots
 from redac.certificate.rounding import eigenvalue_margin
 from redac.certificate.rounds import on_supports
 from redac.certificate.single import conditional, excluded, sparse_bound
-from redac.certificate.splits import Shared, Split, _SmoothSplit, best_split
+from redac.certificate.splits import Own, Shared, Split, _SmoothSplit, best_split
 from redac.certificate.tree import Incumbent
 from redac.certificate.unions import Matrix, union_bound
 from redac.datasets import load_pitprops
@@ -256,14 +256,16 @@ def test_no_split_gives_a_bound_below_any_loadings():
             L = projector(V) @ L if rng.random() < 0.5 else L
         prices = rng.exponential(rng.choice([0.0, 0.1, 1.0]) * np.trace(S), d)
         prices[rng.random(d) < 0.3] = 0.0
-        split = Split.of(S, r, L, prices)
+        alone = [set(whole) == T for T, whole in zip(own, supports, strict=True)]
+        taken_out = sum(alone) if rng.random() < 0.5 else 0
+        split = Split.of(S, r, L, prices, taken_out=taken_out)
         used = len(shared) + sum(map(len, own))
         bound = split.rest + split.paid(np.arange(d), used)
         bound += sum(split.priced.diagonal(np.array(sorted(shared), dtype=np.intp)))
-        for T in own:
+        for T, is_alone in zip(own, alone, strict=True):
             part = Portion(len(T), (), tuple(range(d)))
             part = part.listed() if rng.random() < 0.7 else part
-            bound += part.bound(split.priced)
+            bound += part.bound(split.alone if is_alone else split.priced)
         assert bound >= explained(S, V) - 1e-12 * np.trace(S)
 
 
@@ -317,8 +319,8 @@ def test_a_wrong_split_would_be_seen(monkeypatch):
     S = covariance(7, 0, correlation=True)
     V = best_by_all_supports(S, (2, 3), 0)
 
-    def too_low(S, r, L, prices=None):
-        found = honest(S, r, L, prices)
+    def too_low(*given, **more):
+        found = honest(*given, **more)
         return replace(found, rest=found.rest - 0.6 * np.trace(S))
 
     honest = Split.of
@@ -338,12 +340,14 @@ def test_a_price_paid_too_late_would_be_seen(monkeypatch):
     assert result.upper_bound < 100 * explained(S, V) / 7 - 1e-3
 
 
-def test_slopes_of_a_priced_split_are_those_of_its_value():
+@pytest.mark.parametrize("alone", [False, True])
+def test_slopes_of_a_priced_split_are_those_of_its_value(alone):
     rng = np.random.default_rng(3)
     d, S = 6, covariance(6, 2)
     sets = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
+    parts = [Own(lambda priced: sets, 1, alone), Own(lambda priced: sets, 2, alone=False)]
     shared = Shared(np.array([0]), np.array([2, 3, 5]), 2, 5)
-    smooth = _SmoothSplit(S, 2, [sets], [2], shared, 0.1, priced=True)
+    smooth = _SmoothSplit(S, 2, parts, [sets, sets], shared, 0.1, priced=True)
     x = rng.standard_normal(d * d + d)
     slope = smooth(x)[1]
     for direction in rng.standard_normal((5, x.size)):
@@ -357,21 +361,22 @@ def test_prices_keep_components_from_using_the_same_variables():
     rng = np.random.default_rng(8)
     A = rng.standard_normal((4, 6))
     S = A.T @ A / np.trace(A.T @ A)
-    parts = tuple(Portion(3, (), tuple(range(6))).listed() for _ in range(2))
-    alone = [(parts[0].binding, 2)]
+    part = Portion(3, (), tuple(range(6))).listed()
     nothing = np.zeros(0, dtype=np.intp)
     shared = Shared(nothing, nothing, 0, 6)
     start = Split.clipped(S, 2, np.linalg.norm(S), 0.0)
-    bounds = {}
-    for priced in (False, True):
-        split = best_split(S, 2, alone, shared, start, fresh=True, priced=priced)
-        paid = split.paid(np.arange(6), 6)
-        bounds[priced] = split.rest + paid + sum(part.bound(split.priced) for part in parts)
+    bounds = []
+    for priced, alone in ((False, False), (True, False), (True, True)):
+        own = [Own(part.binding, 2, alone)]
+        split = best_split(S, 2, own, shared, start, fresh=True, priced=priced)
+        each = part.bound(split.alone if alone else split.priced)
+        bounds.append(split.rest + split.paid(np.arange(6), 6) + 2 * each)
     best = max(
         sum(np.linalg.eigvalsh(S[np.ix_(T, T)])[-1] for T in (T, np.setdiff1d(range(6), T)))
         for T in itertools.combinations(range(6), 3)
     )
-    assert best <= bounds[True] < bounds[False] - 0.2 * (bounds[False] - best)
+    free, *with_prices = bounds
+    assert all(best <= bound < free - 0.2 * (free - best) for bound in with_prices)
 
 
 def test_disjoint_components_are_solved():

@@ -11,7 +11,8 @@ So P ⪯ Q, and for every positive semi-definite N
     Tr(SP) = Tr((S − N)P) + Tr(NP) ≤ KyFan_r(S − N) + Σ aᵢᵀNaᵢ + Σ_O N_jj.
 
 Each of the last terms is bounded as a single component is, with all that is known of its support.
-As no variable belongs to two of the parts, a price for each variable may be subtracted from the
+A component that shares nothing is orthogonal to all others, so that S may take the place of N for
+it. As no variable belongs to two of the parts, a price for each variable may be subtracted from the
 parts that use it, and added once.
 """
 
@@ -28,7 +29,7 @@ import numpy as np
 from redac.certificate.families import Family
 from redac.certificate.flags import FlagNode, Subproblem
 from redac.certificate.portions import Portion, indices
-from redac.certificate.splits import Priced, Shared, Split, best_split
+from redac.certificate.splits import Own, Priced, Shared, Split, best_split
 from redac.certificate.tree import Incumbent, Node
 from redac.certificate.unions import Matrix, union_bound
 
@@ -111,6 +112,16 @@ class OwnershipNode(Node):
         """How many variables all parts use together, at most."""
         return sum(part.size for part in self.parts)
 
+    @property
+    def _alone(self) -> tuple[bool, ...]:
+        """Which parts are all that a component has; it is orthogonal to the others."""
+        alone = [k == part.size for k, part in zip(self.cardinalities, self.parts, strict=False)]
+        return (*alone, False)
+
+    def _priced(self, split: Split) -> list[Priced]:
+        """The matrix that bounds each part, with the prices."""
+        return [split.alone if alone else split.priced for alone in self._alone]
+
     def _alike(self, i: int, at: int) -> bool:
         if i == at:
             return True
@@ -121,38 +132,42 @@ class OwnershipNode(Node):
     def _resplit(self, incumbent: Incumbent, start: Split, *, fresh: bool) -> OwnershipNode:
         """The region with a matrix N of its own."""
         S, r = self.matrix.S, len(self.cardinalities)
-        own, shared = self.parts[:-1], self.parts[-1]
-        kinds: dict[Portion, int] = {}
-        for part in own:
-            if part.size:
-                kinds[part] = kinds.get(part, 0) + 1
-        open_ones = [(part.binding, count) for part, count in kinds.items()]
+        shared = self.parts[-1]
+        kinds: dict[tuple[Portion, bool], int] = {}
+        for part, alone in zip(self.parts, self._alone, strict=True):
+            if part.size and not part.shared:
+                kinds[part, alone] = kinds.get((part, alone), 0) + 1
+        own = [Own(part.binding, count, alone) for (part, alone), count in kinds.items()]
         common = Shared(indices(shared.inside), indices(shared.free), shared.missing, self._used)
         split = start
         if len(S) <= _LARGEST_ORDER:
             split = best_split(
                 S,
                 r,
-                open_ones,
+                own,
                 common,
                 start,
                 fresh=fresh,
                 # Where supports are not listed, little is known of what the best of them pay.
-                priced=all(part.sets is not None for part in kinds),
+                priced=all(part.sets is not None for part, _ in kinds),
                 target=incumbent.threshold,
                 deadline=incumbent.deadline,
             )
         self.guess.latest = split
-        bounds = [part.searched_bound(split.priced, incumbent.deadline) for part in self.parts]
-        return replace(self, split=split, age=0)._bounded(incumbent, bounds)
+        node = replace(self, split=split, age=0)
+        bounds = [
+            part.searched_bound(priced, incumbent.deadline)
+            for part, priced in zip(node.parts, node._priced(split), strict=True)
+        ]
+        return node._bounded(incumbent, bounds)
 
     def _bounded(self, incumbent: Incumbent, known: Sequence[float] = ()) -> OwnershipNode:
         """The region with a bound of its own; what it leaves out is below the threshold."""
         limit = incumbent.threshold
         if self.split is None or any(part.is_empty for part in self.parts):
             return replace(self, bound=limit)
-        parts, priced = list(self.parts), self.split.priced
-        bounds = list(known) or [part.bound(priced) for part in parts]
+        parts, priced = list(self.parts), self._priced(self.split)
+        bounds = list(known) or _bounds(parts, priced)
         for _ in range(_ROUNDS):
             allowed = indices(sorted({j for part in parts for j in part.all}))
             rest = self.split.rest + self.split.paid(allowed, self._used)
@@ -161,13 +176,13 @@ class OwnershipNode(Node):
             before = [len(part.free) for part in parts]
             for i, part in enumerate(parts):
                 left = limit - rest - (sum(bounds) - bounds[i])
-                parts[i], bounds[i] = part.narrowed(priced, left, bounds[i])
+                parts[i], bounds[i] = part.narrowed(priced[i], left, bounds[i])
             if before == [len(part.free) for part in parts]:
                 break
             parts = _apart(parts)
             if any(part.is_empty for part in parts):
                 return replace(self, bound=limit)
-            bounds = [min(b, part.bound(priced)) for b, part in zip(bounds, parts, strict=True)]
+            bounds = [min(pair) for pair in zip(bounds, _bounds(parts, priced), strict=True)]
         node = replace(self, parts=tuple(parts))
         bound = max(min(self.bound, rest + sum(bounds), node._union()), limit)
         return replace(node, bound=bound, pivot=node._next())
@@ -197,10 +212,12 @@ class OwnershipNode(Node):
     def _next(self) -> tuple[int, int] | None:
         """The part and the variable to divide by: the one that matters most for an open part."""
         best, place = -1.0, self._twice()
-        N = self.split.N if self.split is not None else self.matrix.S
-        for i, part in enumerate(self.parts):
+        if self.split is None:
+            return place
+        for i, (part, priced) in enumerate(zip(self.parts, self._priced(self.split), strict=True)):
             if part.is_settled:
                 continue
+            N = priced.N
             if part.shared:
                 merits = N.diagonal()[list(part.free)]
             else:
@@ -267,6 +284,10 @@ class OwnershipNode(Node):
             others = tuple(tuple(kept[j] for j in each.hull) for each in unbounded)
             problem = replace(problem, variables=tuple(kept), others=others)
         return [FlagNode.of(problem, families, above=self.bound)]
+
+
+def _bounds(parts: Sequence[Portion], priced: Sequence[Priced]) -> list[float]:
+    return [part.bound(each) for part, each in zip(parts, priced, strict=True)]
 
 
 def _apart(parts: Sequence[Portion]) -> list[Portion]:

@@ -13,7 +13,7 @@ from redac.certificate.single import SingleNode, lowered, sifted, sparse_bound
 from redac.certificate.splits import Priced
 from redac.certificate.tree import Incumbent, Tree
 from redac.certificate.unions import Matrix, union_bound
-from redac.sources.base import Array, Indices
+from redac.sources.base import Indices
 
 # Up to this many supports a part is written out, and its bound is exact.
 LISTED = 1500

@@ -4,6 +4,9 @@ For orthogonal parts Q = Σ aᵢaᵢᵀ + I_O with P ⪯ Q, and for every N = LL
 
     Tr(SP) = Tr((S − N)P) + Tr(NP) ≤ KyFan_r(S − N) + Σ aᵢᵀNaᵢ + Σ_O N_jj.
 
+Components that share nothing are orthogonal to all others. They may be taken out: S takes the place
+of N for them, and r does not count them.
+
 The right side is bounded by the largest that each part can be, which is convex in N. The parts do
 not overlap, so each variable is used once or not at all: with a price for every variable, a part
 pays for what it uses, and all of them together no more than the prices of so many variables as they
@@ -69,10 +72,14 @@ Binding = Callable[[Priced], Indices]
 
 @dataclass(frozen=True)
 class Split:
-    """What S − N explains at most, N with the prices, and its factor."""
+    """What S − N explains at most, N with the prices, and its factor.
+
+    ``alone``: the matrix for components that share nothing, which is S where they are taken out.
+    """
 
     rest: float
     priced: Priced
+    alone: Priced
     L: Array
 
     @property
@@ -80,7 +87,7 @@ class Split:
         return self.priced.N
 
     def paid(self, allowed: Indices, count: int) -> float:
-        """The most that parts pay which together use so many of the allowed variables, each once."""
+        """The most that parts pay which use so many of the allowed variables, each once."""
         prices = np.sort(self.priced.prices[allowed])[::-1]
         # Every sum of prices in the bound is rounded, and that of a variable is in one for each
         # part at most.
@@ -88,14 +95,19 @@ class Split:
         return float(prices[:count].sum()) + len(self.N) * margin
 
     @classmethod
-    def of(cls, S: Array, r: int, L: Array, prices: Array | None = None) -> Split:
+    def of(
+        cls, S: Array, r: int, L: Array, prices: Array | None = None, *, taken_out: int = 0
+    ) -> Split:
         """N = LLᵀ; that it is this exactly is not assumed: the rest is computed from it."""
+        prices = np.zeros(len(S)) if prices is None else prices
+        left = r - taken_out
         N = L @ L.T
         N = (N + N.T) / 2
-        rest = float(np.linalg.eigvalsh(S - N)[-r:].sum())
+        rest = float(np.linalg.eigvalsh(S - N)[-left:].sum()) if left else 0.0
         # An eigenvalue −δ of N is repaired by δI, at a cost that the last margin covers.
         margin = 2.0 * eigenvalue_margin(S - N, r) + len(S) * eigenvalue_margin(N)
-        return cls(rest + margin, Priced(N, np.zeros(len(S)) if prices is None else prices), L)
+        priced = Priced(N, prices)
+        return cls(rest + margin, priced, Priced(S, prices) if taken_out else priced, L)
 
     @classmethod
     def clipped(cls, S: Array, r: int, cap: float, floor: float) -> Split:
@@ -103,6 +115,15 @@ class Split:
         values, vectors = np.linalg.eigh(S)
         kept = np.clip(values - floor, 0.0, max(cap - floor, 0.0))
         return cls.of(S, r, vectors * np.sqrt(kept + _RIDGE * values[-1]))
+
+
+@dataclass(frozen=True)
+class Own:
+    """The supports that bind for components which are alike; ``alone`` if they share nothing."""
+
+    binding: Binding
+    count: int
+    alone: bool
 
 
 @dataclass(frozen=True)
@@ -121,7 +142,7 @@ class Shared:
 def best_split(
     S: Array,
     r: int,
-    parts: Sequence[tuple[Binding, int]],
+    parts: Sequence[Own],
     shared: Shared,
     start: Split,
     *,
@@ -132,14 +153,18 @@ def best_split(
 ) -> Split:
     """Lower the bound from a start, with the supports that bind on the way.
 
-    ``parts`` come with the number of components that are alike; the work ends below ``target``.
-    Without ``priced`` all prices are zero.
+    The work ends below ``target``. Without ``priced`` all prices are zero, and no component is
+    taken out: prices are what keeps these from using the same variables.
     """
+    taken_out = sum(part.count for part in parts if part.alone) if priced else 0
     d, peak = len(S), float(np.linalg.eigvalsh(S)[-1])
     roots = np.sqrt(start.priced.prices + _FIRST_PRICE * peak) if priced else np.zeros(d)
     x = np.append(start.L.ravel(), roots)
-    lists = [binding(start.priced) for binding, _ in parts]
-    counts = [count for _, count in parts]
+
+    def binding(part: Own, N: Array, prices: Array) -> Indices:
+        return part.binding(Priced(S if taken_out and part.alone else N, prices))
+
+    lists = [binding(part, start.N, roots * roots) for part in parts]
 
     def stop(intermediate_result: OptimizeResult) -> None:
         if intermediate_result.fun <= target or time.monotonic() > deadline:
@@ -147,7 +172,7 @@ def best_split(
 
     for temperature, steps in _STAGES if fresh else _STAGES[1:]:
         found = minimize(
-            _SmoothSplit(S, r, lists, counts, shared, temperature * peak, priced=priced),
+            _SmoothSplit(S, r - taken_out, parts, lists, shared, temperature * peak, priced=priced),
             x,
             jac=True,
             method="L-BFGS-B",
@@ -156,12 +181,13 @@ def best_split(
         )
         x = found.x
         L = x[:-d].reshape(d, d)
-        now = Priced(L @ L.T, x[-d:] ** 2)
+        N, prices = L @ L.T, x[-d:] ** 2
         hopeless = found.fun > target + _HOPELESS * temperature * peak
         if hopeless or found.fun <= target or time.monotonic() > deadline:
             break
-        lists = [joined(known, each(now)) for known, (each, _) in zip(lists, parts, strict=True)]
-    return Split.of(S, r, x[:-d].reshape(d, d), x[-d:] ** 2)
+        more = (binding(part, N, prices) for part in parts)
+        lists = [joined(known, found) for known, found in zip(lists, more, strict=True)]
+    return Split.of(S, r, x[:-d].reshape(d, d), x[-d:] ** 2, taken_out=taken_out)
 
 
 def joined(rows: Indices, more: Indices) -> Indices:
@@ -176,8 +202,8 @@ class _SmoothSplit:
         self,
         S: Array,
         r: int,
+        parts: Sequence[Own],
         lists: Sequence[Indices],
-        counts: Sequence[int],
         shared: Shared,
         temperature: float,
         *,
@@ -185,8 +211,8 @@ class _SmoothSplit:
     ) -> None:
         self.S = S
         self.r = r
+        self.parts = parts
         self.lists = lists
-        self.counts = counts
         self.shared = shared
         self.temperature = temperature
         self.priced = priced
@@ -195,33 +221,41 @@ class _SmoothSplit:
         d, shared = len(self.S), self.shared
         L, roots = x[:-d].reshape(d, d), x[-d:]
         N, prices = L @ L.T, roots * roots
-        values, vectors = np.linalg.eigh(self.S - N)
-        total, occupied = fermi(values, self.r, self.temperature)
-        slope = -(vectors * occupied) @ vectors.T
-        falls = np.zeros(d)
+        total, slope, falls = 0.0, np.zeros((d, d)), np.zeros(d)
+        if self.r:
+            values, vectors = np.linalg.eigh(self.S - N)
+            total, occupied = fermi(values, self.r, self.temperature)
+            slope -= (vectors * occupied) @ vectors.T
         if self.priced:
             paid, falls = fermi(prices, min(shared.used, d), self.temperature)
             total += paid
-        for sets, count in zip(self.lists, self.counts, strict=True):
-            values, axes = np.linalg.eigh(blocks(N, sets))
+        for part, sets in zip(self.parts, self.lists, strict=True):
+            taken_out = self.priced and part.alone
+            values, axes = np.linalg.eigh(blocks(self.S if taken_out else N, sets))
             each, share = fermi_rows(values, 1, self.temperature)
             value, weights = soft_maximum(each - prices[sets].sum(axis=1), self.temperature)
-            total += count * value
-            uses = np.repeat(count * weights, sets.shape[1])
+            total += part.count * value
+            weights = part.count * weights
+            uses = np.repeat(weights, sets.shape[1])
             falls = falls - np.bincount(sets.ravel(), uses, minlength=d)
-            R = (axes * (count * weights[:, None] * share)[:, None, :]) @ axes.transpose(0, 2, 1)
-            places = sets[:, :, None] * d + sets[:, None, :]
-            slope += np.bincount(places.ravel(), R.ravel(), minlength=d * d).reshape(d, d)
-        own = N.diagonal() - prices
-        total += float(own[shared.inside].sum())
-        taken = np.zeros(d)
+            if not taken_out:
+                R = (axes * (weights[:, None] * share)[:, None, :]) @ axes.transpose(0, 2, 1)
+                places = sets[:, :, None] * d + sets[:, None, :]
+                slope += np.bincount(places.ravel(), R.ravel(), minlength=d * d).reshape(d, d)
+        value, taken = self._shared(N.diagonal() - prices)
+        slope[np.arange(d), np.arange(d)] += taken
+        return total + value, np.append((2.0 * slope @ L).ravel(), 2.0 * (falls - taken) * roots)
+
+    def _shared(self, worth: Array) -> tuple[float, Array]:
+        """What the shared variables are worth, and in which shares they are taken."""
+        shared, taken = self.shared, np.zeros(len(worth))
         taken[shared.inside] = 1.0
+        total = float(worth[shared.inside].sum())
         if shared.count and shared.free.size:
             # Those that are not worth their price are left out.
             nothing = np.zeros(shared.count if self.priced else 0)
-            worth = np.append(own[shared.free], nothing)
-            value, shares = fermi(worth, shared.count, self.temperature)
+            offered = np.append(worth[shared.free], nothing)
+            value, shares = fermi(offered, shared.count, self.temperature)
             total += value
             taken[shared.free] += shares[: shared.free.size]
-        slope[np.arange(d), np.arange(d)] += taken
-        return total, np.append((2.0 * slope @ L).ravel(), 2.0 * (falls - taken) * roots)
+        return total, taken
