@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from helpers import (
@@ -490,6 +490,7 @@ def kaiser(L: np.ndarray) -> float:
 
 @settings(max_examples=60, deadline=None)
 @given(d=st.integers(3, 30), r=st.integers(1, 5), seed=SEEDS)
+@example(d=3, r=3, seed=1114111)  # the rounds alone would lower it
 def test_varimax_is_a_rotation_that_does_not_lower_its_criterion(d, r, seed):
     assume(r <= d)
     L = np.random.default_rng(seed).standard_normal((d, r))

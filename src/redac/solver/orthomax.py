@@ -24,6 +24,11 @@ def orthomax(loadings: Array, weight: float, most_rounds: int = 100, tol: float 
     rotation = np.eye(loadings.shape[1])
     criterion = 0.0
     used = loadings[loadings.any(axis=1)]
+
+    def reached(L: Array) -> float:
+        squares = L * L
+        return float((squares * (squares - weight * squares.mean(axis=0))).sum())
+
     for _ in range(most_rounds if used.size else 0):
         L = used @ rotation
         squares = L * L
@@ -33,4 +38,6 @@ def orthomax(loadings: Array, weight: float, most_rounds: int = 100, tol: float 
         if singular.sum() <= criterion * (1 + tol):
             break
         criterion = singular.sum()
-    return loadings @ rotation
+    # With few features a round may lose more than it gains, and no later one makes up for it.
+    is_better = used.size and reached(used @ rotation) >= reached(used)
+    return loadings @ rotation if is_better else loadings

@@ -74,8 +74,8 @@ class Search:
         """Follow starts to their ends, and keep the best.
 
         What the first ones come to does not depend on those that follow, so that more starts never
-        end lower. ``automatic`` starts after the first are given up where they are far behind and
-        gain little, and when all have ended, components are drawn anew.
+        end lower. ``automatic`` starts are given up where they are far behind and gain little, the
+        first one last of all, and when all have ended, components are drawn anew.
         """
         self.run(self._race(starts) if automatic else self._one_by_one(starts))
 
@@ -128,7 +128,7 @@ class Search:
 
     def _finish(self, number: int) -> Iterator[None]:
         """A run to its end: a start unless it meets another, others while they promise to win."""
-        # The first start is followed to an end of its own, however far it is behind, so that more
+        # The first start comes to an end of its own, also where others have been, so that more
         # starts never end lower.
         known = frozenset(self._seen) if number else frozenset()
         # Closed here, not by the collector of garbage: a signal that came then would be lost.
@@ -139,7 +139,9 @@ class Search:
         step = self.runs[number]
         if self._is_new(step, known) and (number >= 0 or self.may_win(step)):
             with closing(converge(self.problem, step)) as steps:
-                run = self._while_it_may_win(steps) if number else steps
+                strategy = self.problem.strategy
+                patience = strategy.patience if number else strategy.first_patience
+                run = self._while_it_may_win(steps, patience)
                 yield from self.follow("converge", number, run)
             self._note(number)
         self._take(self.runs.pop(number))
@@ -151,14 +153,14 @@ class Search:
                 return
             self._seen.add(step.place)
 
-    def _while_it_may_win(self, steps: Iterable[Step]) -> Iterator[Step]:
+    def _while_it_may_win(self, steps: Iterable[Step], patience: float) -> Iterator[Step]:
         """Until a run is further behind than many sweeps like its last one would gain.
 
         The more work a sweep is, the fewer they are. What is left to polish and exchanges may gain
         more than the last sweep, so that a sweep counts for ``tol`` at least.
         """
         problem = self.problem
-        sweeps = (problem.strategy.patience / problem.work) ** 2
+        sweeps = (patience / problem.work) ** 2
         for step in steps:
             yield step
             gain = max(step.solution.gain, problem.tol) * problem.total
