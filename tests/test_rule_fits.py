@@ -120,9 +120,8 @@ def test_rules_are_kept_after_every_sweep(options):
         assert_kept(model.components_, options)
 
 
-@SOME
-def test_all_kinds_of_data_agree(name):
-    options = RULES[name]
+@EACH
+def test_all_kinds_of_data_agree(options):
     table = frame()
     expected = SparsePCA(3, tol=1e-10, **options).fit(table)
     X = table.to_numpy()
