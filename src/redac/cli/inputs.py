@@ -79,6 +79,11 @@ def add_reading_options(
         metavar="MARKS",
         help="further marks of missing cells in text files, such as '?,-'",
     )
+    _add_column_options(group)
+
+
+def _add_column_options(group: argparse._ArgumentGroup) -> None:
+    """What the columns of the file are."""
     for name, means in (
         ("--drop", "leave these columns out"),
         ("--only", "use these columns and no others"),
