@@ -29,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     options.results.parent.mkdir(parents=True, exist_ok=True)
     with options.results.open("w", encoding="utf-8") as lines:
         lines.writelines(_line(row, options.perturbations) for row in done.values())
+        lines.flush()
         missing = [name for name in names if name not in done]
         for row in _measured(missing, options.perturbations, options.jobs):
             done[row.name] = row
