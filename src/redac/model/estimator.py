@@ -71,8 +71,8 @@ class SparsePCA(SearchedModel):
         drawn one after the other, beside "pca", and then draws components anew, the more often the
         less work that is; for any other ``init`` it begins with that alone. A number goes on from
         ``init`` to the others of these, then to random rotations of the principal axes, and draws
-        nothing anew. A run that is far behind and gains little is given up. More starts never end
-        lower.
+        nothing anew. A run that is far behind and gains little is given up. A larger number never
+        ends lower, and "auto" hardly ever below 1.
     n_perturbations : int, default=0
         Rounds of iterated local search after the best start: redraw up to three components, solve
         again, keep what is better.
