@@ -54,10 +54,12 @@ def polish(problem: Problem, V: Array) -> Array:
         lower, upper = np.array([ranges[i] for i in np.flatnonzero(alive)[tail.columns]]).T
         bounds = Bounds(lower, upper) if np.isfinite(lower).any() else None
         little = 0.1 * problem.tol * problem.total / problem.source.total
-        x = along = _improved(tail, tail.start, bounds, little)
-        for room in _WEIGHTS_OF_ROOM if tail.was_refused else ():
-            along = _improved(tail, along, bounds, little, room)
-        x = min(x, along, key=lambda x: tail.loss(x)[0])
+        x = _improved(tail, tail.start, bounds, little)
+        if tail.was_refused:
+            along = x
+            for room in _WEIGHTS_OF_ROOM:
+                along = _improved(tail, along, bounds, little, room)
+            x = min(x, along, key=lambda x: tail.loss(x)[0])
     better = np.zeros_like(V)
     better[np.ix_(used, alive)] = tail.loadings(x)[0]
     return better
